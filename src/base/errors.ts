@@ -1,0 +1,95 @@
+/**
+ * The one error type of the library.
+ *
+ * Expected ends of a guest are data (`Outcome`), never throws. A `CaissonError` is thrown to the host
+ * when it used the library wrongly, when something refused to go on, or when a resource is missing.
+ * Guest-facing failures carry the same codes, with messages that are redacted and bounded.
+ */
+
+/** Every code, with the sentence that `docs/errors.md` shows for it. Closed: adding one is a minor release. */
+export const ERROR_CODES = {
+  // The host used the API wrongly.
+  invalid_argument: 'An argument has the wrong type or an impossible value.',
+  invalid_limit: 'A limit is missing a finite value, is negative, or is implausibly large or small.',
+  invalid_capability: 'A capability definition is incomplete or contradicts itself.',
+  schema_required: 'A JSON Schema is needed here and the capability has none that can be derived.',
+  busy: 'The machine is inside a turn; it takes one turn at a time.',
+  disposed: 'The object was disposed and cannot be used again.',
+  unknown_call: 'No pending call has this id (it may have been settled before).',
+  unsupported: 'This runtime lacks what was asked for.',
+
+  // WebAssembly modules and engines.
+  invalid_module: 'The bytes are not a valid WebAssembly core module.',
+  unsupported_feature: 'The module uses a WebAssembly feature that cannot be metered.',
+  engine_unavailable: 'The engine build with this id is not at hand.',
+  engine_mismatch: 'The engine bytes do not have the digest that the manifest names.',
+  corrupted: 'Data that came out of a guest, a file or a snapshot contradicts itself; it was refused.',
+  isolate_destroyed: 'The isolate trapped or was destroyed earlier and cannot be used again.',
+  native_stack_low: "The host's own stack is too small to start a turn here.",
+
+  // Values that cross the bridge.
+  value_refused: 'A value cannot cross the bridge (function, symbol, proxy, ...); the path is in the message.',
+  value_too_large: 'A value exceeds the limit on bytes or nodes.',
+  value_too_deep: 'A value is nested deeper than the limit.',
+
+  // The gate.
+  unknown_capability: 'No capability has this name.',
+  not_granted: 'The capability exists, and this guest has no grant for it.',
+  revoked: 'The grant was taken back.',
+  denied: 'A constraint or a policy forbids this call.',
+  approval_rejected: 'A person, or the approver in their place, said no.',
+  invalid_arguments: "The arguments do not match the capability's input schema.",
+  invalid_result: "The result does not match the capability's output schema.",
+  result_too_large: 'The result exceeds the limit on bytes delivered to a guest.',
+  budget_exhausted: 'An allowance (calls, bytes, cost) is used up.',
+  rate_limited: 'Too many calls in the time window of the grant.',
+  timeout: 'The call did not settle within its timeout.',
+  aborted: 'The run was aborted while the call was in flight.',
+  capability_failed: 'The capability threw; the cause stays with the host.',
+
+  // Host bindings.
+  path_denied: 'The path leads out of the granted directory, or is not a plain file or directory.',
+  not_found: 'The named thing does not exist.',
+  already_exists: 'The named thing exists already.',
+  quota_exceeded: 'A quota on bytes or entries is used up.',
+  network_denied: 'The address, host, port or scheme is not on the allow-list.',
+  network_failed: 'The network request failed.',
+} as const
+
+/** A stable, machine-readable reason. The set is closed. */
+export type ErrorCode = keyof typeof ERROR_CODES
+
+/** Plain data that says where and what, for machines. Never carries secrets or guest values. */
+export type ErrorDetails = Readonly<Record<string, unknown>>
+
+const BRAND = 'caisson.error'
+
+/**
+ * The error that every part of the library throws.
+ *
+ * `message` says what was wrong, where, and what to do. `code` is stable. `cause` stays on the host side:
+ * it is never shown to a guest.
+ */
+export class CaissonError extends Error {
+  override readonly name = 'CaissonError'
+  readonly code: ErrorCode
+  readonly details: ErrorDetails
+  /** A string, so that errors of two copies of the package recognise each other. */
+  readonly brand: string = BRAND
+
+  constructor(code: ErrorCode, message: string, options?: { details?: ErrorDetails; cause?: unknown }) {
+    super(message, options?.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.details = options?.details ?? {}
+  }
+
+  /** Whether `value` is a `CaissonError` (of this or another copy of the package), optionally with `code`. */
+  static is(value: unknown, code?: ErrorCode): value is CaissonError {
+    return (
+      typeof value === 'object' &&
+      value !== null &&
+      (value as { brand?: unknown }).brand === BRAND &&
+      (code === undefined || (value as { code?: unknown }).code === code)
+    )
+  }
+}
