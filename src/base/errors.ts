@@ -28,7 +28,8 @@ export const ERROR_CODES = {
   native_stack_low: "The host's own stack is too small to start a turn here.",
 
   // Values that cross the bridge.
-  value_refused: 'A value cannot cross the bridge (function, symbol, proxy, ...); the path is in the message.',
+  value_refused:
+    'A value cannot cross the bridge (function, symbol, proxy, ...); the path is in the message.',
   value_too_large: 'A value exceeds the limit on bytes or nodes.',
   value_too_deep: 'A value is nested deeper than the limit.',
 

@@ -1,0 +1,73 @@
+/**
+ * One definition of a named host function: what it takes and gives, what it does to the world, and how it
+ * may be used. Every guest kind sees the same definition, through the same gate.
+ */
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { CaissonError, ErrorCode } from '../base/errors.ts'
+
+/** What a call does to the world. `write` can be repeated without harm only if also `idempotent`; `destructive` cannot be undone. */
+export type Effect = 'read' | 'write' | 'destructive'
+
+/** What an implementation gets beside its input. */
+export interface InvokeContext {
+  /** Aborted at the timeout, at the guest's deadline and when the run is aborted. Pass it on. */
+  readonly signal: AbortSignal
+  /** Equal for every attempt at the same call; hand it to services that deduplicate. */
+  readonly idempotencyKey: string
+  /** 1 for the first attempt, 2 for the first retry that the policy allows. */
+  readonly attempt: number
+}
+
+/** When the gate may try again by itself. Only for `read` or `idempotent` capabilities. */
+export interface RetryPolicy {
+  /** Attempts in all, the first included: 2 to 5. */
+  readonly attempts: number
+  /** Decides by the error. Default: only `timeout` of the attempt and `network_failed`. */
+  readonly when?: (error: unknown) => boolean
+  /** Milliseconds before attempt `n` (2 = first retry). Default 100 * 2^(n-2), at most 5,000. */
+  readonly delayMs?: (n: number, error: unknown) => number
+}
+
+/** What one call takes from the budgets of its grant, beside the call itself. Units are the embedder's (cents, tokens, rows). */
+export type Cost = Readonly<Record<string, number>>
+
+interface CapabilityBase<Input, Output> {
+  /** Dotted lower-case path of 1 to 4 identifiers: `prices.lookup` becomes `globalThis.prices.lookup` in a guest. */
+  readonly name: string
+  /** One or two sentences for people and models. */
+  readonly description: string
+  readonly effect: Effect
+  /** The same call twice does what one does. Default: true for `read`, else false. */
+  readonly idempotent?: boolean
+  /** Milliseconds for one attempt, 1 to 86,400,000. Default 30,000. */
+  readonly timeoutMs?: number
+  readonly cost?: (input: Input) => Cost
+  readonly retry?: RetryPolicy
+  /** Codes of `CaissonError` whose message and `details` may be shown to the guest as they are. Other causes are redacted. */
+  readonly expose?: readonly ErrorCode[] | ((error: unknown) => CaissonError | undefined)
+  /** JSON Schema of the input, for people and models, where the schema cannot give one by itself. */
+  readonly inputJsonSchema?: Readonly<Record<string, unknown>>
+  readonly outputJsonSchema?: Readonly<Record<string, unknown>>
+  readonly _types?: { readonly input: Input; readonly output: Output }
+}
+
+/** Answered later; the guest awaits it. */
+export interface AsyncCapability<Input = unknown, Output = unknown> extends CapabilityBase<Input, Output> {
+  readonly sync?: false
+  readonly input?: StandardSchemaV1<unknown, Input>
+  readonly output?: StandardSchemaV1<Output, unknown>
+  readonly invoke: (input: Input, context: InvokeContext) => Output | Promise<Output>
+}
+
+/** Answered inside the guest's turn: read-only, with schemas that validate synchronously. Counted and budgeted like any other. */
+export interface SyncCapability<Input = unknown, Output = unknown> extends CapabilityBase<Input, Output> {
+  readonly sync: true
+  readonly effect: 'read'
+  readonly input?: StandardSchemaV1<unknown, Input>
+  readonly output?: StandardSchemaV1<Output, unknown>
+  readonly invoke: (input: Input) => Output
+}
+
+export type Capability<Input = unknown, Output = unknown> =
+  | AsyncCapability<Input, Output>
+  | SyncCapability<Input, Output>

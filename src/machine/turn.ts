@@ -1,0 +1,154 @@
+/**
+ * A guest is a machine that takes turns: `start` or `settle` in, a `Turn` out.
+ *
+ * Invariants
+ * 1. Between turns no wasm frame of the guest is live.
+ * 2. A turn that exceeds a limit ends `exhausted` and delivers none of the calls that it asked for.
+ * 3. After `completed`, `failed` or `exhausted` the machine takes no further turn.
+ * 4. The only calls inside a turn are those of `sync` capabilities.
+ * 5. Everything in a `Turn` is a fresh copy: no later act of the guest changes it.
+ */
+import type { LimitName, Limits } from './limits.ts'
+
+/** What a guest asked for and waits for. */
+export interface PendingCall {
+  /** Counts from 1 within a guest, in the order in which calls were asked. */
+  readonly id: number
+  readonly capability: string
+  /** The argument as a host value; `undefined` when there was none. A copy, not yet validated. */
+  readonly args: unknown
+  /** Bytes that the argument takes in its canonical size; counted against `bytesOut`. */
+  readonly bytes: number
+  /** Logical time of the request, milliseconds since the epoch. */
+  readonly askedAtMs: number
+}
+
+/** The host's answer to a pending call. */
+export type Answer =
+  | { readonly id: number; readonly ok: true; readonly value: unknown }
+  | { readonly id: number; readonly ok: false; readonly error: GuestFailure }
+
+/** A failure as a guest sees it: an `Error` with `name`, `message` and a stable `code`. Redacted and bounded. */
+export interface GuestFailure {
+  readonly code: string
+  readonly message: string
+  readonly name?: string
+  /** Plain data for the guest to act on, e.g. `{ retryAfterMs: 1200 }`. */
+  readonly details?: Readonly<Record<string, string | number | boolean>>
+}
+
+/** An error that a guest threw, copied out: hostile text, bounded. */
+export interface GuestError {
+  /** Name of the error class, or `"Error"` when something else than an error was thrown. */
+  readonly name: string
+  readonly message: string
+  /** Code of a failed capability call, or of the runtime's own (`stalled`, `syntax`), else undefined. */
+  readonly code?: string
+  /** The guest's stack, one frame a line, in positions of the guest's own source. */
+  readonly stack?: string
+  /** Where it was thrown, 1-based; undefined when the engine does not know. */
+  readonly position?: { readonly file: string; readonly line: number; readonly column: number }
+  readonly cause?: GuestError
+}
+
+export type LogLevel = 'debug' | 'log' | 'info' | 'warn' | 'error'
+
+/** A captured console line: hostile text, bounded; show it escaped. */
+export interface LogEntry {
+  readonly level: LogLevel
+  readonly text: string
+  /** Logical time, milliseconds since the epoch. */
+  readonly atMs: number
+}
+
+/** What a guest has used up so far. */
+export interface Usage {
+  readonly fuel: number
+  /** High-water mark of the linear memory in bytes. */
+  readonly memoryBytes: number
+  readonly calls: number
+  readonly bytesIn: number
+  readonly bytesOut: number
+  /** Console lines and bytes that did not fit into `logBytes`. */
+  readonly logsDropped: number
+}
+
+export type TurnEnd =
+  /** The guest waits for `calls` of this or earlier turns. With nothing pending at all it is stalled. */
+  | { readonly status: 'waiting' }
+  | { readonly status: 'completed'; readonly value: unknown }
+  | { readonly status: 'failed'; readonly error: GuestError }
+  | { readonly status: 'exhausted'; readonly limit: LimitName; readonly message: string }
+
+export type Turn = TurnEnd & {
+  /** Calls asked in this turn, in order. Empty unless `status` is `waiting`. */
+  readonly calls: readonly PendingCall[]
+  /** Console lines of this turn. */
+  readonly logs: readonly LogEntry[]
+  /** Promises rejected in this turn that nobody handled by its end. */
+  readonly unhandledRejections: readonly GuestError[]
+  /** Totals since the start. */
+  readonly usage: Usage
+}
+
+/** Answers the calls of `sync` capabilities inside a turn. Never throws: the frames below it are the guest's. */
+export interface SyncCalls {
+  /** `index` counts in the order of `MachineStart.capabilities`. Returns the value, or a `Refusal`. */
+  call(index: number, args: unknown, argBytes: number): unknown
+}
+
+/** A sync call that failed. A class, so that the successful path needs no wrapper. */
+export class Refusal {
+  readonly failure: GuestFailure
+  constructor(failure: GuestFailure) {
+    this.failure = failure
+  }
+}
+
+/** A capability as the guest sees it. `name` is dotted: `prices.lookup` becomes `globalThis.prices.lookup`. */
+export interface GuestCapability {
+  readonly name: string
+  readonly sync: boolean
+}
+
+/** How the source is to be read. `auto` decides by what the engine's own parser says. */
+export type ProgramForm = 'auto' | 'script' | 'body' | 'module'
+
+export interface MachineStart {
+  readonly source: string
+  readonly form: ProgramForm
+  /** Shown in stacks. */
+  readonly fileName: string
+  /** Given to the program as `input`. */
+  readonly input: unknown
+  readonly capabilities: readonly GuestCapability[]
+  readonly limits: Limits
+  /** 32 bytes. Secret from the guest. */
+  readonly seed: Uint8Array
+  /** Logical time of the first turn, milliseconds since the epoch. */
+  readonly nowMs: number
+}
+
+/** What decides about time inside a turn. Checked at the end of every slice of fuel, in the host's own thread. */
+export interface TurnControl {
+  /** Monotonic milliseconds after which the turn must stop as `wall`; `Infinity` for none. */
+  readonly deadline: number
+  /** Set to stop the turn at the end of the current slice. */
+  readonly aborted?: () => boolean
+}
+
+/** The common contract of all guests. In-thread machines answer at once, Worker machines with a promise. */
+export interface Machine {
+  start(start: MachineStart, control: TurnControl): Turn | Promise<Turn>
+  /**
+   * Delivers answers and lets the guest go on.
+   * @throws CaissonError `unknown_call` for an id that is not pending, `isolate_destroyed` after an end
+   */
+  settle(answers: readonly Answer[], nowMs: number, control: TurnControl): Turn | Promise<Turn>
+  /** Calls that were asked and not yet settled. */
+  readonly pending: readonly PendingCall[]
+  /** Digest of the guest's whole live state, equal on every runtime for equal histories. */
+  stateDigest(): string | Promise<string>
+  /** Gives the memory back, overwritten. Late answers are dropped. */
+  dispose(): void
+}

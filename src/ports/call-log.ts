@@ -1,0 +1,29 @@
+/**
+ * Where the gate records every effect: an intent before it is invoked, a result after it.
+ *
+ * A log that cannot record an intent rejects, and then the call is not invoked. Values are the frozen,
+ * final values: what is recorded is what was invoked. A later implementation makes this durable.
+ */
+export interface CallLog {
+  /** Resolves when the intent is recorded. The effect happens only after that. */
+  intent(record: CallIntent): void | Promise<void>
+  /** Resolves when the result is recorded. The guest gets its answer only after that. */
+  result(record: CallResult): void | Promise<void>
+}
+
+export interface CallIntent {
+  /** The call's id, unique within its guest. */
+  readonly id: number
+  readonly capability: string
+  readonly effect: 'read' | 'write' | 'destructive'
+  /** Derived by the host from guest and call; equal for every attempt at the same call. */
+  readonly idempotencyKey: string
+  /** The final, frozen arguments. */
+  readonly args: unknown
+  /** Logical time of the request in milliseconds since the epoch. */
+  readonly askedAtMs: number
+}
+
+export type CallResult =
+  | { readonly id: number; readonly ok: true; readonly value: unknown }
+  | { readonly id: number; readonly ok: false; readonly code: string; readonly message: string }

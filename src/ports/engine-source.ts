@@ -1,0 +1,18 @@
+/** Where compiled engines come from: a file in Node, a URL in a page, a static import in an edge worker. */
+export interface EngineSource {
+  /** Ids at hand, newest first. */
+  readonly ids: readonly string[]
+  /**
+   * The engine with this id, ready to instantiate.
+   * @throws CaissonError `engine_unavailable`, `engine_mismatch`
+   */
+  load(id: string): Promise<LoadedEngine>
+}
+
+export interface LoadedEngine {
+  /** The manifest as data; the isolate layer checks it before use. */
+  readonly manifest: unknown
+  readonly module: WebAssembly.Module
+  /** Which metering profile the module has. Counts are equal in all of them. */
+  readonly profile: 'v8' | 'portable'
+}
