@@ -47,6 +47,9 @@ export const ERROR_CODES = {
   timeout: 'The call did not settle within its timeout.',
   aborted: 'The run was aborted while the call was in flight.',
   capability_failed: 'The capability threw; the cause stays with the host.',
+  not_recorded:
+    'The call log could not record the call or its result; the run stops rather than act unrecorded.',
+  lease_lost: 'This worker no longer holds the run and must not act for it.',
 
   // Host bindings.
   path_denied: 'The path leads out of the granted directory, or is not a plain file or directory.',

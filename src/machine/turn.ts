@@ -8,34 +8,12 @@
  * 4. The only calls inside a turn are those of `sync` capabilities.
  * 5. Everything in a `Turn` is a fresh copy: no later act of the guest changes it.
  */
+import type { Answer, GuestCapability, PendingCall } from '../capability/call.ts'
 import type { LimitName, Limits } from './limits.ts'
 
-/** What a guest asked for and waits for. */
-export interface PendingCall {
-  /** Counts from 1 within a guest, in the order in which calls were asked. */
-  readonly id: number
-  readonly capability: string
-  /** The argument as a host value; `undefined` when there was none. A copy, not yet validated. */
-  readonly args: unknown
-  /** Bytes that the argument takes in its canonical size; counted against `bytesOut`. */
-  readonly bytes: number
-  /** Logical time of the request, milliseconds since the epoch. */
-  readonly askedAtMs: number
-}
-
-/** The host's answer to a pending call. */
-export type Answer =
-  | { readonly id: number; readonly ok: true; readonly value: unknown }
-  | { readonly id: number; readonly ok: false; readonly error: GuestFailure }
-
-/** A failure as a guest sees it: an `Error` with `name`, `message` and a stable `code`. Redacted and bounded. */
-export interface GuestFailure {
-  readonly code: string
-  readonly message: string
-  readonly name?: string
-  /** Plain data for the guest to act on, e.g. `{ retryAfterMs: 1200 }`. */
-  readonly details?: Readonly<Record<string, string | number | boolean>>
-}
+// What passes between a guest and the gate is defined below this layer, and part of this contract.
+export type { Answer, GuestCapability, GuestFailure, PendingCall, SyncCalls } from '../capability/call.ts'
+export { Refusal } from '../capability/call.ts'
 
 /** An error that a guest threw, copied out: hostile text, bounded. */
 export interface GuestError {
@@ -89,26 +67,6 @@ export type Turn = TurnEnd & {
   readonly unhandledRejections: readonly GuestError[]
   /** Totals since the start. */
   readonly usage: Usage
-}
-
-/** Answers the calls of `sync` capabilities inside a turn. Never throws: the frames below it are the guest's. */
-export interface SyncCalls {
-  /** `index` counts in the order of `MachineStart.capabilities`. Returns the value, or a `Refusal`. */
-  call(index: number, args: unknown, argBytes: number): unknown
-}
-
-/** A sync call that failed. A class, so that the successful path needs no wrapper. */
-export class Refusal {
-  readonly failure: GuestFailure
-  constructor(failure: GuestFailure) {
-    this.failure = failure
-  }
-}
-
-/** A capability as the guest sees it. `name` is dotted: `prices.lookup` becomes `globalThis.prices.lookup`. */
-export interface GuestCapability {
-  readonly name: string
-  readonly sync: boolean
 }
 
 /** How the source is to be read. `auto` decides by what the engine's own parser says. */
