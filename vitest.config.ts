@@ -1,0 +1,46 @@
+/**
+ * Which tests run when.
+ *
+ * `npm test` runs everything but `*.long.test.ts`, in two projects: `unit`, and `browser`, whose tests
+ * are Node programs that drive a real Chromium. `npm run test:long` (mode `long`) runs the rest.
+ * Browser tests fail where no Chromium can be had; nothing is skipped.
+ */
+import { defineConfig, type ViteUserConfigFnObject } from 'vitest/config'
+
+const LONG = '**/*.long.test.ts'
+const NOT_OURS = ['**/node_modules/**', 'dist/**', 'bench/thirdparty/**', '.cache/**', 'out/**']
+
+const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
+  const chosen = (...folders: string[]): { include: string[]; exclude: string[] } => ({
+    include: folders.map((folder) => `${folder}/**/*.${mode === 'long' ? 'long.' : ''}test.ts`),
+    exclude: mode === 'long' ? NOT_OURS : [...NOT_OURS, LONG],
+  })
+  const unit = chosen('src', 'host-bindings', 'guest', 'test', 'bench', 'examples', 'scripts')
+  return {
+    test: {
+      // The machine that every figure and time limit is written for has two cores.
+      maxWorkers: 2,
+      testTimeout: 30_000,
+      hookTimeout: 60_000,
+      restoreMocks: true,
+      unstubGlobals: true,
+      projects: [
+        {
+          extends: true,
+          test: { name: 'unit', include: unit.include, exclude: [...unit.exclude, 'test/browser/**'] },
+        },
+        {
+          extends: true,
+          test: {
+            name: 'browser',
+            ...chosen('test/browser'),
+            globalSetup: ['scripts/vitest-chromium.ts'],
+            testTimeout: 120_000,
+          },
+        },
+      ],
+    },
+  }
+})
+
+export default config
