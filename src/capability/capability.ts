@@ -18,21 +18,23 @@ export interface InvokeContext {
   readonly attempt: number
 }
 
-/** When the gate may try again by itself. Only for `read` or `idempotent` capabilities. */
+/** When the gate may try again by itself. Only for awaited capabilities that are `read` or `idempotent`. */
 export interface RetryPolicy {
   /** Attempts in all, the first included: 2 to 5. */
   readonly attempts: number
   /** Decides by the error. Default: only `timeout` of the attempt and `network_failed`. */
   readonly when?: (error: unknown) => boolean
-  /** Milliseconds before attempt `n` (2 = first retry). Default 100 * 2^(n-2), at most 5,000. */
+  /** Milliseconds before attempt `n` (2 = first retry), 0 to 600,000. Default 100 * 2^(n-2), at most 5,000. */
   readonly delayMs?: (n: number, error: unknown) => number
 }
 
 /** What one call takes from the budgets of its grant, beside the call itself. Units are the embedder's (cents, tokens, rows). */
 export type Cost = Readonly<Record<string, number>>
 
+// `invoke` and `cost` are declared as methods so that a `Capability<{ sku: string }, number>` can stand in a
+// list of `Capability`: the gate calls them only with what their own schema let through.
 interface CapabilityBase<Input, Output> {
-  /** Dotted lower-case path of 1 to 4 identifiers: `prices.lookup` becomes `globalThis.prices.lookup` in a guest. */
+  /** Dotted path of 1 to 4 lower-camel identifiers: `prices.lookup` becomes `globalThis.prices.lookup` in a guest. */
   readonly name: string
   /** One or two sentences for people and models. */
   readonly description: string
@@ -41,7 +43,8 @@ interface CapabilityBase<Input, Output> {
   readonly idempotent?: boolean
   /** Milliseconds for one attempt, 1 to 86,400,000. Default 30,000. */
   readonly timeoutMs?: number
-  readonly cost?: (input: Input) => Cost
+  /** Gets the final input. What it returns must be finite and not negative, else the call is refused. */
+  cost?(input: Input): Cost
   readonly retry?: RetryPolicy
   /** Codes of `CaissonError` whose message and `details` may be shown to the guest as they are. Other causes are redacted. */
   readonly expose?: readonly ErrorCode[] | ((error: unknown) => CaissonError | undefined)
@@ -56,7 +59,8 @@ export interface AsyncCapability<Input = unknown, Output = unknown> extends Capa
   readonly sync?: false
   readonly input?: StandardSchemaV1<unknown, Input>
   readonly output?: StandardSchemaV1<Output, unknown>
-  readonly invoke: (input: Input, context: InvokeContext) => Output | Promise<Output>
+  /** Called without `this`. Gets a copy of its own, which it may change. */
+  invoke(input: Input, context: InvokeContext): Output | Promise<Output>
 }
 
 /** Answered inside the guest's turn: read-only, with schemas that validate synchronously. Counted and budgeted like any other. */
@@ -65,9 +69,18 @@ export interface SyncCapability<Input = unknown, Output = unknown> extends Capab
   readonly effect: 'read'
   readonly input?: StandardSchemaV1<unknown, Input>
   readonly output?: StandardSchemaV1<Output, unknown>
-  readonly invoke: (input: Input) => Output
+  /** Called without `this`, inside the guest's turn: keep it short. A promise as result is refused. */
+  invoke(input: Input): Output
 }
 
 export type Capability<Input = unknown, Output = unknown> =
   | AsyncCapability<Input, Output>
   | SyncCapability<Input, Output>
+
+/** What a capability does without being told otherwise. */
+export const DEFAULT_TIMEOUT_MS = 30_000
+
+/** Whether the same call twice does what one does: as declared, else true for `read` only. */
+export function isIdempotent(definition: Capability): boolean {
+  return definition.idempotent ?? definition.effect === 'read'
+}

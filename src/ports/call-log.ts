@@ -9,7 +9,23 @@ export interface CallLog {
   intent(record: CallIntent): void | Promise<void>
   /** Resolves when the result is recorded. The guest gets its answer only after that. */
   result(record: CallResult): void | Promise<void>
+  /**
+   * The calls of `sync` capabilities of one turn, in order, handed over when the turn has ended and before any
+   * awaited call of it is invoked. They are read-only, so they have no intents. Left out: they are not recorded.
+   */
+  syncCalls?(records: readonly SyncCallRecord[]): void | Promise<void>
 }
+
+/** A call answered inside a turn. Values are frozen, or copies where freezing does not reach. */
+export type SyncCallRecord =
+  | { readonly capability: string; readonly args: unknown; readonly ok: true; readonly value: unknown }
+  | {
+      readonly capability: string
+      readonly args: unknown
+      readonly ok: false
+      readonly code: string
+      readonly message: string
+    }
 
 export interface CallIntent {
   /** The call's id, unique within its guest. */

@@ -1,0 +1,98 @@
+/**
+ * What one grant has used up, and what it may still use.
+ *
+ * Invariants
+ * 1. `reserve` takes everything that a call needs, or nothing.
+ * 2. Nothing is ever given back: a call that fails afterwards has been counted all the same.
+ */
+import type { Cost } from './capability.ts'
+import type { GrantRule } from './grant.ts'
+import { RateWindow } from './rate-window.ts'
+
+/** Why a call could not be reserved. */
+export type Shortage =
+  | { readonly kind: 'calls' | 'bytes' }
+  | { readonly kind: 'unit'; readonly unit: string }
+  | { readonly kind: 'rate'; readonly retryAfterMs: number }
+
+/** An account as plain data, to outlive the process. */
+export interface AccountState {
+  readonly calls: number
+  readonly bytesOut: number
+  readonly bytesIn: number
+  readonly units: Readonly<Record<string, number>>
+  /** Ages of the calls in the rate window, milliseconds, oldest first. */
+  readonly rateAgesMs: readonly number[]
+}
+
+/** Counters of one grant. Plain fields, because the sync path reads and writes them at every call. */
+export class Account {
+  calls = 0
+  bytesOut = 0
+  bytesIn = 0
+  readonly callsLimit: number
+  readonly bytesOutLimit: number
+  readonly bytesInLimit: number
+  readonly rate: RateWindow | undefined
+  readonly #units = new Map<string, number>()
+  readonly #unitLimits: ReadonlyMap<string, number>
+
+  constructor(rule: GrantRule) {
+    this.callsLimit = rule.calls ?? Number.POSITIVE_INFINITY
+    this.bytesOutLimit = rule.bytesOut ?? Number.POSITIVE_INFINITY
+    this.bytesInLimit = rule.bytesIn ?? Number.POSITIVE_INFINITY
+    this.rate = rule.rate && new RateWindow(rule.rate.calls, rule.rate.perMs)
+    this.#unitLimits = new Map(Object.entries(rule.budgets ?? {}))
+  }
+
+  /** Takes one call, its argument bytes and its cost at once. `nowMs` is monotonic. */
+  reserve(bytesOut: number, cost: Cost | undefined, nowMs: number): Shortage | undefined {
+    if (this.calls >= this.callsLimit) return { kind: 'calls' }
+    if (this.bytesOut + bytesOut > this.bytesOutLimit) return { kind: 'bytes' }
+    const amounts = cost === undefined ? undefined : Object.entries(cost)
+    if (amounts !== undefined) {
+      for (const [unit, amount] of amounts) {
+        const limit = this.#unitLimits.get(unit)
+        if (limit !== undefined && (this.#units.get(unit) ?? 0) + amount > limit)
+          return { kind: 'unit', unit }
+      }
+    }
+    if (this.rate !== undefined) {
+      const retryAfterMs = this.rate.waitMs(nowMs)
+      if (retryAfterMs > 0) return { kind: 'rate', retryAfterMs: Math.ceil(retryAfterMs) }
+      this.rate.take(nowMs)
+    }
+    this.calls += 1
+    this.bytesOut += bytesOut
+    if (amounts !== undefined) {
+      for (const [unit, amount] of amounts) this.#units.set(unit, (this.#units.get(unit) ?? 0) + amount)
+    }
+    return undefined
+  }
+
+  /** Takes result bytes. False, with nothing taken, when they do not fit any more. */
+  receive(bytes: number): boolean {
+    if (this.bytesIn + bytes > this.bytesInLimit) return false
+    this.bytesIn += bytes
+    return true
+  }
+
+  snapshot(nowMs: number): AccountState {
+    return {
+      calls: this.calls,
+      bytesOut: this.bytesOut,
+      bytesIn: this.bytesIn,
+      units: Object.fromEntries(this.#units),
+      rateAgesMs: this.rate?.ages(nowMs) ?? [],
+    }
+  }
+
+  restore(state: AccountState, nowMs: number): void {
+    this.calls = state.calls
+    this.bytesOut = state.bytesOut
+    this.bytesIn = state.bytesIn
+    this.#units.clear()
+    for (const [unit, amount] of Object.entries(state.units)) this.#units.set(unit, amount)
+    this.rate?.restore(state.rateAgesMs, nowMs)
+  }
+}

@@ -1,0 +1,276 @@
+/**
+ * The one gate. Every awaited call of every guest passes these stages in this order; `SyncCalls` (see
+ * `sync-calls.ts`) passes the same ones inside a turn. (Arguments arrive decoded and bounded by the machine.)
+ *
+ *   admit     resolve, validate once to the final value, authorise, reserve budget and rate,
+ *             deadline and abort, approve, record the intent
+ *   invoke    lease, stop, revocation; a copy of exactly the final value; timeout; retry where allowed
+ *   conclude  validate and bound the result, redact a failure, take its bytes, record the result
+ *
+ * Invariants
+ * 1. What is authorised, approved, recorded and invoked is one value, which nothing changes in between.
+ * 2. Nothing is invoked whose intent was not recorded; nothing is delivered whose result was not recorded.
+ * 3. A call that was reserved stays counted, however it ends.
+ * 4. `call` never rejects, and no promise of an implementation is left unhandled.
+ * 5. A call that was at work when the run was stopped has an intent and no result: it is in doubt.
+ * 6. The guest sees codes and redacted, bounded messages. Causes go to `report`.
+ */
+import { CaissonError } from '../base/errors.ts'
+import type { Approver } from '../ports/approver.ts'
+import type { CallLog } from '../ports/call-log.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Lease } from '../ports/lease.ts'
+import { DEFAULT_VALUE_LIMITS, type ValueLimits } from '../values/limits.ts'
+import type { Ledger } from './budget.ts'
+import type { Answer, GuestCapability, PendingCall } from './call.ts'
+import { Refusal } from './call.ts'
+import { approve } from './gate/approve.ts'
+import { authorise, checkRevoked } from './gate/authorise.ts'
+import { checkResult } from './gate/check-result.ts'
+import { checkStop } from './gate/check-stop.ts'
+import type { FinalValue } from './gate/final-value.ts'
+import { DEFAULT_VALIDATED_NODES, type GateParts, type ReportToHost } from './gate/gate-parts.ts'
+import { invoke, timeoutOf } from './gate/invoke.ts'
+import { createPassage, type Passage } from './gate/passage.ts'
+import { recordIntent, recordResult } from './gate/record.ts'
+import { redact } from './gate/redact.ts'
+import { FatalRefusal, refuse } from './gate/refuse.ts'
+import { reserve } from './gate/reserve.ts'
+import { resolve } from './gate/resolve.ts'
+import type { Settled } from './gate/settled.ts'
+import { validateInput } from './gate/validate-input.ts'
+import type { GrantSet } from './grant-set.ts'
+import type { Stop } from './stop.ts'
+import { createSyncCalls, type GatedSyncCalls } from './sync-calls.ts'
+
+export interface GateOptions {
+  readonly grants: GrantSet
+  /** What the grants have used up, now and in earlier lives of the guest. */
+  readonly ledger: Ledger
+  readonly clock: Clock
+  /** Unique per guest and tenant, stable across its restores; idempotency keys are derived from it. */
+  readonly guestId: string
+  /** Without one, nothing is recorded. */
+  readonly callLog?: CallLog
+  /** Needed where a grant says `approve`, together with `digest`. */
+  readonly approver?: Approver
+  /** Digest of the canonical encoding of a value. */
+  readonly digest?: (value: unknown) => string | Promise<string>
+  readonly lease?: Lease
+  /** Receives what no guest may see: what implementations, schemas and ports threw. */
+  readonly report?: ReportToHost
+  /** Bounds of one call's arguments. */
+  readonly argsLimits?: ValueLimits
+  /** Bounds of one call's result. */
+  readonly resultLimits?: ValueLimits
+  /** Nodes, counted as a tree, of a value that a schema is run over. Default 100,000. */
+  readonly validatedNodes?: number
+}
+
+/** An answer, and what the driver must know about it. */
+export interface Delivery {
+  readonly answer: Answer
+  /** Canonical size of what the guest receives, counted against `bytesIn`. */
+  readonly bytes: number
+  /** The run must end: what follows could not be recorded, or is another worker's to do. */
+  readonly fatal: boolean
+}
+
+/** Told when a call begins and ends to wait for a person, so that idle time is not taken for active time. */
+export interface CallWatcher {
+  approvalBegins(): void
+  approvalEnds(): void
+}
+
+/** A call that may be invoked: everything up to the intent is done. */
+export interface Admission {
+  readonly call: PendingCall
+  readonly passage: Passage
+  readonly final: FinalValue
+  readonly idempotencyKey: string
+}
+
+export interface Gate {
+  /** What the guest sees, in the order of indexes for sync calls. */
+  readonly capabilities: readonly GuestCapability[]
+  /** Answers calls inside a turn. */
+  readonly sync: GatedSyncCalls
+  /** The whole way. Never rejects. */
+  call(call: PendingCall, stop: Stop, watcher?: CallWatcher): Promise<Delivery>
+  /** The first part of the way, for an embedder who answers by hand. Never rejects. */
+  admit(call: PendingCall, stop: Stop, watcher?: CallWatcher): Promise<Admission | Refusal>
+  /** The last part of the way, for an answer given by hand or by `invoke`. Never rejects. */
+  conclude(admission: Admission, ended: Settled, stop: Stop): Promise<Delivery>
+}
+
+/** @throws CaissonError `invalid_argument` when a grant needs an approval and there is no approver or digest */
+export function createGate(options: GateOptions): Gate {
+  const parts = partsOf(options)
+  const now = options.clock.monotonic()
+  const passages = new Map<string, Passage>()
+  for (const grant of options.grants.held) {
+    const { name } = grant.capability
+    passages.set(name, createPassage(grant, options.ledger.open(name, grant.rule, now)))
+    if (grant.rule.approve === true && (parts.approver === undefined || parts.digest === undefined)) {
+      throw new CaissonError(
+        'invalid_argument',
+        `The grant of "${name}" asks for approvals, and the gate has no ${parts.approver ? 'digest' : 'approver'}.`,
+        { details: { capability: name } },
+      )
+    }
+  }
+
+  async function admit(call: PendingCall, stop: Stop, watcher?: CallWatcher): Promise<Admission | Refusal> {
+    try {
+      const passage = resolve(call.capability, passages, options.grants)
+      if (passage instanceof Refusal) return passage
+      const validating = validateInput(passage, call.args, call.id, parts, stop)
+      const final = validating instanceof Promise ? await validating : validating
+      if (final instanceof Refusal) return final
+      const refused =
+        authorise(passage, final, call.id, parts) ??
+        reserve(passage, final, call.bytes, call.id, parts) ??
+        checkStop(stop)
+      if (refused !== undefined) return refused
+      if (passage.grant.rule.approve === true) {
+        watcher?.approvalBegins()
+        const rejected = await approve(passage, final, call, parts, stop)
+        watcher?.approvalEnds()
+        const after = rejected ?? checkStop(stop) ?? checkRevoked(passage)
+        if (after !== undefined) return after
+      }
+      const idempotencyKey = `${parts.guestId}/${call.id}`
+      const { effect } = passage.capability
+      const recording = recordIntent(
+        {
+          id: call.id,
+          capability: passage.name,
+          effect,
+          idempotencyKey,
+          args: final.view(),
+          askedAtMs: call.askedAtMs,
+        },
+        parts,
+        stop,
+      )
+      const unrecorded = recording instanceof Promise ? await recording : recording
+      return unrecorded ?? { call, passage, final, idempotencyKey }
+    } catch (cause) {
+      // No stage throws; if one does, it is a defect of ours, and the call is refused like any failure.
+      parts.report({ callId: call.id, capability: call.capability, code: 'capability_failed', cause })
+      return refuse('capability_failed', 'The call could not be admitted.')
+    }
+  }
+
+  async function invokeInLine(admission: Admission, stop: Stop): Promise<Settled | Refusal> {
+    const { passage, final, idempotencyKey } = admission
+    if (passage.line === undefined) return invoke(passage, final, idempotencyKey, parts, stop)
+    const leave = await passage.line.enter(stop)
+    if (leave === undefined) return refuse('aborted', 'The run was stopped.')
+    try {
+      return await invoke(passage, final, idempotencyKey, parts, stop)
+    } finally {
+      leave()
+    }
+  }
+
+  async function conclude(admission: Admission, ended: Settled | Refusal, stop: Stop): Promise<Delivery> {
+    const { call, passage } = admission
+    try {
+      // Who lost the lease must not write to the log either; who was stopped at work does not know the result.
+      if (ended instanceof FatalRefusal) return failure(call.id, ended)
+      if (isInDoubt(ended)) return failure(call.id, refuse('aborted', 'The run was stopped.'))
+      const outcome = await outcomeOf(admission, ended, stop)
+      const recording = recordResult(
+        outcome instanceof Refusal
+          ? { id: call.id, ok: false, code: outcome.failure.code, message: outcome.failure.message }
+          : { id: call.id, ok: true, value: outcome.value },
+        passage.name,
+        parts,
+        stop,
+      )
+      const unrecorded = recording instanceof Promise ? await recording : recording
+      if (unrecorded !== undefined) return failure(call.id, unrecorded)
+      if (outcome instanceof Refusal) return failure(call.id, outcome)
+      return { answer: { id: call.id, ok: true, value: outcome.value }, bytes: outcome.bytes, fatal: false }
+    } catch (cause) {
+      parts.report({ callId: call.id, capability: passage.name, code: 'capability_failed', cause })
+      return failure(call.id, refuse('capability_failed', `The capability "${passage.name}" failed.`))
+    }
+  }
+
+  /** What the guest gets for how the effect ended: plain data within its bounds, or a redacted failure. */
+  async function outcomeOf(
+    { call, passage }: Admission,
+    ended: Settled | Refusal,
+    stop: Stop,
+  ): Promise<{ readonly value: unknown; readonly bytes: number } | Refusal> {
+    if (ended instanceof Refusal) return ended
+    switch (ended.end) {
+      case 'stopped':
+        return refuse('aborted', 'The run was stopped.')
+      case 'timeout':
+        parts.report({ callId: call.id, capability: passage.name, code: 'timeout', cause: undefined })
+        return refuse('timeout', timeoutOf(passage).message, { timeoutMs: passage.timeoutMs })
+      case 'error':
+        return redact(passage.capability, ended.error, call.id, parts)
+      case 'value': {
+        const checking = checkResult(passage, ended.value, call.id, parts, stop)
+        const result = checking instanceof Promise ? await checking : checking
+        if (result instanceof Refusal || passage.account.receive(result.bytes)) return result
+        return refuse('budget_exhausted', `The bytes of results of "${passage.name}" are used up.`, {
+          unit: 'bytesIn',
+        })
+      }
+    }
+  }
+
+  return {
+    capabilities: options.grants.held.map(({ capability }) => ({
+      name: capability.name,
+      sync: capability.sync === true,
+    })),
+    sync: createSyncCalls([...passages.values()], parts),
+    admit,
+    conclude,
+    async call(call, stop, watcher) {
+      const admission = await admit(call, stop, watcher)
+      if (admission instanceof Refusal) return failure(call.id, admission)
+      return conclude(admission, await invokeInLine(admission, stop), stop)
+    },
+  }
+}
+
+/** Whether the effect may have happened and nobody will know. */
+function isInDoubt(ended: Settled | Refusal): boolean {
+  return !(ended instanceof Refusal) && ended.end === 'stopped'
+}
+
+function failure(id: number, refusal: Refusal): Delivery {
+  return {
+    answer: { id, ok: false, error: refusal.failure },
+    bytes: refusal.failure.message.length,
+    fatal: refusal instanceof FatalRefusal,
+  }
+}
+
+function partsOf(options: GateOptions): GateParts {
+  return {
+    clock: options.clock,
+    guestId: options.guestId,
+    callLog: options.callLog,
+    approver: options.approver,
+    digest: options.digest,
+    lease: options.lease,
+    report(report) {
+      try {
+        options.report?.(report)
+      } catch {
+        // Reporting never changes what happens.
+      }
+    },
+    argsLimits: options.argsLimits ?? DEFAULT_VALUE_LIMITS,
+    resultLimits: options.resultLimits ?? DEFAULT_VALUE_LIMITS,
+    validatedNodes: options.validatedNodes ?? DEFAULT_VALIDATED_NODES,
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * What all stages of one gate share: the ports it calls, its bounds, and where causes go that no guest may see.
+ */
+import type { ErrorCode } from '../../base/errors.ts'
+import type { Approver } from '../../ports/approver.ts'
+import type { CallLog } from '../../ports/call-log.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Lease } from '../../ports/lease.ts'
+import type { ValueLimits } from '../../values/limits.ts'
+
+/** What went wrong in one call, for the host's eyes. Never shown to a guest. */
+export interface HostReport {
+  /** 0 for a sync call, which has no id. */
+  readonly callId: number
+  readonly capability: string
+  /** What the guest was told. */
+  readonly code: ErrorCode
+  /** What was thrown or said, as it was. */
+  readonly cause: unknown
+}
+
+/** Receives the causes of failed calls. What it throws is dropped. */
+export type ReportToHost = (report: HostReport) => void
+
+/** What a gate is made of, besides grants and ledger. */
+export interface GateParts {
+  readonly clock: Clock
+  /** Unique per guest and tenant; idempotency keys are derived from it. */
+  readonly guestId: string
+  readonly callLog: CallLog | undefined
+  readonly approver: Approver | undefined
+  readonly lease: Lease | undefined
+  /** Digest of the canonical encoding of a value. Needed where an approver is. */
+  readonly digest: ((value: unknown) => string | Promise<string>) | undefined
+  readonly report: ReportToHost
+  readonly argsLimits: ValueLimits
+  readonly resultLimits: ValueLimits
+  /** Nodes, counted as a tree, of a value that a schema is run over. */
+  readonly validatedNodes: number
+}
+
+/**
+ * Bound on what schemas are run over. Validators are foreign code that walks graphs as trees and may build an
+ * issue of several hundred bytes per wrong node: at this bound they stay under 50 MB.
+ */
+export const DEFAULT_VALIDATED_NODES = 100_000

@@ -1,0 +1,77 @@
+/** Stage: take the call, its bytes, its cost and its place in the rate window, all or nothing. Never given back. */
+
+import type { Refusal } from '../call.ts'
+import type { Cost } from '../capability.ts'
+import type { FinalValue } from './final-value.ts'
+import type { GateParts } from './gate-parts.ts'
+import type { Passage } from './passage.ts'
+import { refuse, shortName } from './refuse.ts'
+
+/** Units that one call may cost; more is a mistake. */
+const MAX_UNITS = 16
+
+/** Undefined when reserved. */
+export function reserve(
+  passage: Passage,
+  final: FinalValue,
+  bytesOut: number,
+  callId: number,
+  parts: GateParts,
+): Refusal | undefined {
+  const { name, capability, account } = passage
+  let cost: Cost | undefined
+  if (capability.cost !== undefined) {
+    try {
+      cost = checkCost(capability.cost(final.view()))
+    } catch (cause) {
+      // Fails closed: a call of unknown cost is not made.
+      parts.report({ callId, capability: name, code: 'capability_failed', cause })
+      return refuse('capability_failed', `The cost of this call of "${name}" could not be told.`)
+    }
+  }
+  const shortage = account.reserve(bytesOut, cost, parts.clock.monotonic())
+  if (shortage === undefined) return undefined
+  switch (shortage.kind) {
+    case 'rate':
+      return refuse(
+        'rate_limited',
+        `Too many calls of "${name}"; try again in ${shortage.retryAfterMs} ms.`,
+        {
+          retryAfterMs: shortage.retryAfterMs,
+        },
+      )
+    case 'unit':
+      return refuse(
+        'budget_exhausted',
+        `The budget "${shortName(shortage.unit)}" for "${name}" is used up.`,
+        {
+          unit: shortage.unit,
+        },
+      )
+    case 'calls':
+      return refuse('budget_exhausted', `All ${account.callsLimit} calls of "${name}" are used up.`, {
+        unit: 'calls',
+      })
+    case 'bytes':
+      return refuse(
+        'budget_exhausted',
+        `The ${account.bytesOutLimit} bytes of arguments for "${name}" are used up.`,
+        {
+          unit: 'bytesOut',
+        },
+      )
+  }
+}
+
+function checkCost(cost: unknown): Cost {
+  if (typeof cost !== 'object' || cost === null)
+    throw new TypeError('A cost is an object of numbers by unit.')
+  const units = Object.entries(cost)
+  if (units.length > MAX_UNITS) throw new RangeError(`A cost has at most ${MAX_UNITS} units.`)
+  for (const [unit, amount] of units) {
+    if (typeof amount !== 'number' || !(amount >= 0 && amount < Number.POSITIVE_INFINITY)) {
+      throw new RangeError(`The cost in "${unit.slice(0, 80)}" is not a finite number from 0.`)
+    }
+  }
+  return Object.fromEntries(units)
+}

@@ -1,0 +1,53 @@
+/**
+ * Waits for foreign code: for at most a time, until stopped, and whatever it does.
+ *
+ * Invariants
+ * 1. The promise returned never rejects, and settles once.
+ * 2. What the foreign promise does later is dropped: its value is not kept, its rejection is handled.
+ */
+import type { Stop } from '../stop.ts'
+
+/** How a piece of foreign code ended. */
+export type Settled =
+  | { readonly end: 'value'; readonly value: unknown }
+  | { readonly end: 'error'; readonly error: unknown }
+  | { readonly end: 'timeout' }
+  | { readonly end: 'stopped' }
+
+/**
+ * @param cancel called when the wait ends without the promise: at the timeout and when stopped
+ */
+export function settled(
+  foreign: PromiseLike<unknown>,
+  stop: Stop,
+  timeoutMs: number,
+  cancel?: () => void,
+): Promise<Settled> {
+  return new Promise((resolve) => {
+    let waiting = true
+    const finish = (ended: Settled): void => {
+      if (!waiting) return
+      waiting = false
+      clearTimeout(timer)
+      forget()
+      resolve(ended)
+    }
+    const timer = setTimeout(() => {
+      finish({ end: 'timeout' })
+      cancel?.()
+    }, timeoutMs)
+    const forget = stop.onStop(() => {
+      finish({ end: 'stopped' })
+      cancel?.()
+    })
+    // Promise.resolve, because a foreign `then` may call back twice, synchronously, or throw.
+    Promise.resolve(foreign).then(
+      (value) => finish({ end: 'value', value }),
+      (error: unknown) => finish({ end: 'error', error }),
+    )
+    if (stop.stopped) {
+      finish({ end: 'stopped' })
+      cancel?.()
+    }
+  })
+}
