@@ -1,0 +1,19 @@
+/** Every subject, in the order of the tables. A new one is a file and a line here. */
+import { openIsolatedVm } from './isolated-vm.ts'
+import { openMonty } from './monty.ts'
+import { openNodeVm } from './node-vm.ts'
+import { openQuickjsEmscripten } from './quickjs-emscripten.ts'
+import { openQuickjsWasi } from './quickjs-wasi.ts'
+import { openRun } from './run.ts'
+import type { SubjectSource } from './subject.ts'
+import { openWorkerThreads } from './worker-threads.ts'
+
+export const SUBJECTS: readonly SubjectSource[] = [
+  { id: 'quickjs-emscripten', open: openQuickjsEmscripten },
+  { id: 'quickjs-wasi', open: openQuickjsWasi },
+  { id: 'monty', open: openMonty },
+  { id: 'run', open: openRun },
+  { id: 'isolated-vm', open: openIsolatedVm },
+  { id: 'worker-threads', open: openWorkerThreads },
+  { id: 'node-vm', open: openNodeVm },
+]

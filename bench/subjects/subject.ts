@@ -1,0 +1,34 @@
+/**
+ * The interface by which a sandbox, ours or another's, takes part in the benches.
+ *
+ * One file per subject, one function per suite. A subject does each thing the way its own documentation
+ * recommends for speed; what it cannot do it says in words, which the report prints. `subjects/all.ts` lists them.
+ */
+import type { Ability, Trial } from '../harness/trial.ts'
+import type { HostCallShape } from './host-call-shapes.ts'
+import type { Program } from './programs.ts'
+
+export interface Subject {
+  /** Kebab-case and unique; figures and tables name it so. */
+  readonly id: string
+  /** A whole sandbox, or a build of the engine alone (for what metering costs). */
+  readonly kind: 'sandbox' | 'engine'
+  /** Version of the package measured, or of the runtime for what is built into it. */
+  readonly version: string
+  /** What a reader must know to compare fairly: what isolates, what is shared, which language. */
+  readonly note: string
+  /** `run`: a fresh guest, up to where it could evaluate. `after` closes it. */
+  readonly acquire: Ability<() => Trial | Promise<Trial>>
+  /** `run`: a fresh guest evaluates `1 + 2`, and the host has the number 3. `after` closes it. */
+  readonly firstResult: Ability<() => Trial | Promise<Trial>>
+  /** `run`: the guest calls `shape.calls` times and takes every answer; the shape checks the last one. */
+  readonly hostCall: (shape: HostCallShape) => Ability<() => Trial | Promise<Trial>>
+  /** `run`: a guest that evaluated the program before calls its `run()`; the program checks the result. */
+  readonly throughput: (program: Program) => Ability<() => Trial | Promise<Trial>>
+}
+
+/** What opens a subject, and why that may fail: a package that is not installed, a runtime that lacks something. */
+export interface SubjectSource {
+  readonly id: string
+  readonly open: () => Subject | Promise<Subject>
+}
