@@ -7,20 +7,22 @@
  * Invariants
  * 1. The output of `escapeText` has no C0 or C1 control (but tab and newline where allowed), no bidi control,
  *    no invisible format character, no line separator and no lone surrogate.
- * 2. A backslash is doubled only where what follows it could be mistaken for one of our escapes, so that two
- *    different texts never look the same.
+ * 2. Backslashes are doubled only where they stand before an escape or what looks like one, so that paths stay
+ *    readable and two different texts never look the same.
  * 3. The output of `escapeHtml` is inert as element content and inside a quoted attribute.
  */
 
 /**
- * What a terminal or a reader could be misled by: C0, DEL, C1, Arabic letter mark, zero-width and bidi
- * controls, line separators, invisible operators and fillers, tags, variation selectors' supplement,
- * interlinear marks, lone surrogates; and a backslash that stands before `x` or `u`.
+ * What a terminal or a reader could be misled by: C0, DEL, C1, soft hyphen, Arabic letter mark, fillers, zero-width
+ * and bidi controls, line separators, invisible operators, byte order mark, interlinear marks, lone surrogates,
+ * tags and supplementary variation selectors.
  */
 const UNSAFE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: finding control characters is the point
-  // biome-ignore lint/suspicious/noMisleadingCharacterClass: single code points, matched in unicode mode
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\u{e0000}-\u{e0fff}]|\\(?=[xu])/gu
+  '[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b-\\u200f\\u2028-\\u202e' +
+  '\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb\\ud800-\\udfff\\u{e0000}-\\u{e0fff}]'
+
+/** Also whole runs of backslashes before what is, or looks like, an escape. The lookbehind keeps it linear. */
+const UNSAFE_OR_AMBIGUOUS = new RegExp(`${UNSAFE}|(?<!\\\\)\\\\+(?=[xu]|${UNSAFE})`, 'gu')
 
 const LINE_SAFE = /^[\n\t]$/
 
@@ -29,9 +31,9 @@ const LINE_SAFE = /^[\n\t]$/
  * @param keep `'lines'` leaves newline and tab as they are; the default escapes them too, for one-line output.
  */
 export function escapeText(text: string, keep: 'none' | 'lines' = 'none'): string {
-  return text.replace(UNSAFE, (unsafe) => {
+  return text.replace(UNSAFE_OR_AMBIGUOUS, (unsafe) => {
+    if (unsafe.startsWith('\\')) return unsafe + unsafe
     if (keep === 'lines' && LINE_SAFE.test(unsafe)) return unsafe
-    if (unsafe === '\\') return '\\\\'
     const code = unsafe.codePointAt(0) ?? 0
     const hex = code.toString(16)
     if (code < 0x100) return `\\x${hex.padStart(2, '0')}`

@@ -1,0 +1,100 @@
+/**
+ * Reads binary formats from bytes that may be hostile.
+ *
+ * Invariants
+ * 1. Nothing outside of the given bytes is read: what would be is refused as `corrupted`, with the offset.
+ * 2. A varint in more bytes than needed, or above 2^53 - 1, is refused: one number has one encoding.
+ * 3. A length is checked against the bytes that are left before anything is allocated for it.
+ */
+import { CaissonError } from './errors.ts'
+
+/** Units given to `String.fromCharCode` at once: well below the number of arguments that engines take. */
+const CHUNK = 4096
+
+const hostIsLittleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1
+
+export class ByteReader {
+  readonly #bytes: Uint8Array
+  readonly #view: DataView
+  #offset = 0
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  }
+
+  /** Where the next byte is read. */
+  get offset(): number {
+    return this.#offset
+  }
+
+  /** Bytes that are left. */
+  get remaining(): number {
+    return this.#bytes.length - this.#offset
+  }
+
+  byte(): number {
+    return this.#bytes[this.#take(1)] as number
+  }
+
+  /** A whole number from 0 to 2^53 - 1. */
+  varint(): number {
+    let value = 0
+    let scale = 1
+    for (let i = 0; i < 8; i++) {
+      const byte = this.byte()
+      value += (byte & 0x7f) * scale
+      if (byte < 0x80) {
+        if (byte === 0 && i > 0) throw this.corrupted('a number takes more bytes than it needs')
+        if (value > Number.MAX_SAFE_INTEGER) break
+        return value
+      }
+      scale *= 0x80
+    }
+    throw this.corrupted('a number is too large')
+  }
+
+  float64(): number {
+    return this.#view.getFloat64(this.#take(8), true)
+  }
+
+  /** The next `length` bytes: a view of the input, not a copy. */
+  raw(length: number): Uint8Array {
+    const start = this.#take(length)
+    return this.#bytes.subarray(start, start + length)
+  }
+
+  /** A string of `length` units, one byte each. */
+  latin1(length: number): string {
+    return fromUnits(this.raw(length))
+  }
+
+  /** A string of `length` UTF-16 units, two bytes each. */
+  utf16(length: number): string {
+    const bytes = this.raw(2 * length)
+    const copy = bytes.slice()
+    if (!hostIsLittleEndian) for (let i = 0; i < copy.length; i += 2) copy.subarray(i, i + 2).reverse()
+    return fromUnits(new Uint16Array(copy.buffer))
+  }
+
+  /** The error for input that contradicts its format here. */
+  corrupted(what: string): CaissonError {
+    return new CaissonError('corrupted', `At byte ${this.#offset}: ${what}.`, {
+      details: { offset: this.#offset },
+    })
+  }
+
+  #take(length: number): number {
+    if (length > this.remaining) throw this.corrupted('the bytes end too early')
+    const start = this.#offset
+    this.#offset += length
+    return start
+  }
+}
+
+function fromUnits(units: Uint8Array | Uint16Array): string {
+  if (units.length <= CHUNK) return String.fromCharCode.apply(null, units as unknown as number[])
+  const parts: string[] = []
+  for (let i = 0; i < units.length; i += CHUNK) parts.push(fromUnits(units.subarray(i, i + CHUNK)))
+  return parts.join('')
+}

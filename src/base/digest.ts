@@ -1,0 +1,55 @@
+/**
+ * SHA-256, synchronously: WebCrypto answers only with a promise, and digests are taken inside turns.
+ *
+ * Content-addressed things are compared by these digests, so a digest is a type of its own: text in the one form
+ * `sha256:` and 64 lower-case hexadecimal digits.
+ */
+import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js'
+import { toHex } from './bytes.ts'
+
+declare const digestBrand: unique symbol
+
+/** `sha256:` and 64 lower-case hexadecimal digits. */
+export type Digest = `sha256:${string}` & { readonly [digestBrand]: true }
+
+const PATTERN = /^sha256:[0-9a-f]{64}$/
+
+/** Whether `value` has the form of a digest. */
+export function isDigest(value: unknown): value is Digest {
+  return typeof value === 'string' && PATTERN.test(value)
+}
+
+/** The digest of `bytes`. */
+export function sha256(bytes: Uint8Array): Digest {
+  return asDigest(nobleSha256(bytes))
+}
+
+/** The digest of `bytes` as its 32 bytes: for keys and seeds. */
+export function sha256Bytes(bytes: Uint8Array): Uint8Array {
+  return nobleSha256(bytes)
+}
+
+/** Takes bytes in pieces. */
+export interface Hasher {
+  /** Adds bytes, which are read before this returns. */
+  update(bytes: Uint8Array): this
+  /** The digest of everything added. The hasher takes nothing more after that. */
+  digest(): Digest
+}
+
+/** A digest over pieces: equal to the digest of all of them in one. */
+export function sha256Hasher(): Hasher {
+  const hash = nobleSha256.create()
+  const hasher: Hasher = {
+    update(bytes) {
+      hash.update(bytes)
+      return hasher
+    },
+    digest: () => asDigest(hash.digest()),
+  }
+  return hasher
+}
+
+function asDigest(hash: Uint8Array): Digest {
+  return `sha256:${toHex(hash)}` as Digest
+}
