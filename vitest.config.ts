@@ -23,6 +23,8 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
       testTimeout: 30_000,
       hookTimeout: 60_000,
       restoreMocks: true,
+      // A test that expects nothing fails: it would pass whatever the code did.
+      expect: { requireAssertions: true },
       unstubGlobals: true,
       projects: [
         {

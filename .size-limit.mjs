@@ -1,0 +1,26 @@
+/**
+ * What a page downloads, compressed with gzip: the browser entry with all that it imports, and the one
+ * engine profile that this browser uses.
+ */
+const inPage = (config) => ({
+  ...config,
+  format: 'esm',
+  platform: 'browser',
+  target: 'es2022',
+  loader: { '.wasm': 'copy' },
+})
+
+const code = 'dist/src/entry/browser.js'
+
+const checks = [
+  {
+    name: 'browser: code and one engine',
+    path: [code, 'dist/engines/current/v8.wasm'],
+    gzip: true,
+    limit: '500 kB',
+    modifyEsbuildConfig: inPage,
+  },
+  { name: 'browser: code', path: code, gzip: true, limit: '80 kB', modifyEsbuildConfig: inPage },
+]
+
+export default checks
