@@ -1,0 +1,102 @@
+/**
+ * Outputs that are kept outside the guest and outside a model's context, addressed by what they contain.
+ *
+ * 1. An artifact's address is the SHA-256 of its bytes; the same bytes under the same name are one artifact.
+ * 2. A stored name is a single, harmless file name (see `artifact-name.ts`).
+ * 3. Stored artifacts are never changed: a second name for the same bytes is a second file beside the first.
+ */
+import { CaissonError } from '../../src/base/errors.ts'
+import type { FileTree } from '../files/file-tree.ts'
+import { createMemoryFileTree } from '../files/memory-file-tree.ts'
+import { artifactName } from './artifact-name.ts'
+
+/** One stored output. */
+export interface Artifact {
+  /** `sha256:` and 64 hexadecimal digits, of the bytes. */
+  readonly digest: string
+  /** The file name it is stored under. */
+  readonly name: string
+  /** For example `text/html`. As the program said; nothing is derived from it. */
+  readonly mediaType: string
+  readonly bytes: number
+  /** Where the host finds it; absent in memory. Never shown to a guest. */
+  readonly path?: string
+}
+
+/** What a program hands over. */
+export interface ArtifactInput {
+  readonly name: string
+  readonly mediaType: string
+  readonly data: Uint8Array
+}
+
+/** Keeps artifacts of one run. */
+export interface ArtifactStore {
+  /** @throws CaissonError `quota_exceeded`, and what the tree throws; then nothing is kept */
+  put(input: ArtifactInput): Promise<Artifact>
+  /** The bytes. @throws CaissonError `not_found` */
+  read(artifact: Pick<Artifact, 'digest' | 'name'>): Promise<Uint8Array>
+  /** What this store was given, oldest first, each once. */
+  list(): readonly Artifact[]
+}
+
+export interface ArtifactStoreOptions {
+  /** A writable tree, in memory or real; its quota bounds the bytes. Default: a new one in memory. */
+  readonly tree?: FileTree
+  /** How many artifacts may be kept. Default 1,000. */
+  readonly count?: number
+  /** Called after each new artifact is stored, for progress shown to people. */
+  readonly onStored?: (artifact: Artifact) => void
+}
+
+/** A store that lays artifacts out as `<64 hex digits>/<name>` in a file tree. */
+export function createArtifactStore(options: ArtifactStoreOptions = {}): ArtifactStore {
+  const { tree = createMemoryFileTree(), count = 1_000, onStored } = options
+  const stored = new Map<string, Artifact>()
+  let underWay = 0
+
+  const store = async (place: string, artifact: Artifact, data: Uint8Array): Promise<void> => {
+    if (stored.size + underWay >= count) {
+      throw new CaissonError('quota_exceeded', `At most ${count} artifacts are kept.`, {
+        details: { quota: 'count', limit: count },
+      })
+    }
+    underWay += 1
+    try {
+      await tree.mkdir(place.slice(0, place.indexOf('/')))
+      await tree.write(place, data)
+    } finally {
+      underWay -= 1
+    }
+    stored.set(place, artifact)
+    onStored?.(artifact)
+  }
+
+  return {
+    async put({ name: wanted, mediaType, data }) {
+      const hex = await sha256Hex(data)
+      const name = artifactName(wanted)
+      const place = `${hex}/${name}`
+      const known = stored.get(place)
+      if (known !== undefined) return known
+      const path = tree.locate(place)
+      const artifact: Artifact = {
+        digest: `sha256:${hex}`,
+        name,
+        mediaType,
+        bytes: data.byteLength,
+        ...(path !== undefined && { path }),
+      }
+      await store(place, artifact, data)
+      return artifact
+    },
+    read: ({ digest, name }) => tree.read(`${digest.replace('sha256:', '')}/${name}`),
+    list: () => [...stored.values()],
+  }
+}
+
+async function sha256Hex(data: Uint8Array): Promise<string> {
+  // A copy: the platform's types do not take a view that may be shared.
+  const digest = await crypto.subtle.digest('SHA-256', data.slice())
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
