@@ -22,8 +22,9 @@ import type { Clock } from '../ports/clock.ts'
 import type { Lease } from '../ports/lease.ts'
 import { DEFAULT_VALUE_LIMITS, type ValueLimits } from '../values/limits.ts'
 import type { Ledger } from './budget.ts'
-import type { Answer, GuestCapability, PendingCall } from './call.ts'
+import type { GuestCapability, PendingCall } from './call.ts'
 import { Refusal } from './call.ts'
+import { type Delivery, refusedDelivery } from './delivery.ts'
 import { approve } from './gate/approve.ts'
 import { authorise, checkRevoked } from './gate/authorise.ts'
 import { checkResult } from './gate/check-result.ts'
@@ -67,15 +68,6 @@ export interface GateOptions {
   readonly validatedNodes?: number
 }
 
-/** An answer, and what the driver must know about it. */
-export interface Delivery {
-  readonly answer: Answer
-  /** Canonical size of what the guest receives, counted against `bytesIn`. */
-  readonly bytes: number
-  /** The run must end: what follows could not be recorded, or is another worker's to do. */
-  readonly fatal: boolean
-}
-
 /** Told when a call begins and ends to wait for a person, so that idle time is not taken for active time. */
 export interface CallWatcher {
   approvalBegins(): void
@@ -95,12 +87,14 @@ export interface Gate {
   readonly capabilities: readonly GuestCapability[]
   /** Answers calls inside a turn. */
   readonly sync: GatedSyncCalls
-  /** The whole way. Never rejects. */
+  /** The whole way: `admit`, `invoke`, `conclude`. Never rejects. */
   call(call: PendingCall, stop: Stop, watcher?: CallWatcher): Promise<Delivery>
-  /** The first part of the way, for an embedder who answers by hand. Never rejects. */
+  /** Everything before the effect. Never rejects. */
   admit(call: PendingCall, stop: Stop, watcher?: CallWatcher): Promise<Admission | Refusal>
-  /** The last part of the way, for an answer given by hand or by `invoke`. Never rejects. */
-  conclude(admission: Admission, ended: Settled, stop: Stop): Promise<Delivery>
+  /** The effect of an admitted call; not needed when the embedder has an answer. Never rejects. */
+  invoke(admission: Admission, stop: Stop): Promise<Settled | Refusal>
+  /** Everything after the effect. Never rejects. */
+  conclude(admission: Admission, ended: Settled | Refusal, stop: Stop): Promise<Delivery>
 }
 
 /** @throws CaissonError `invalid_argument` when a grant needs an approval and there is no approver or digest */
@@ -162,7 +156,7 @@ export function createGate(options: GateOptions): Gate {
     }
   }
 
-  async function invokeInLine(admission: Admission, stop: Stop): Promise<Settled | Refusal> {
+  async function invokeInTurn(admission: Admission, stop: Stop): Promise<Settled | Refusal> {
     const { passage, final, idempotencyKey } = admission
     if (passage.line === undefined) return invoke(passage, final, idempotencyKey, parts, stop)
     const leave = await passage.line.enter(stop)
@@ -178,8 +172,8 @@ export function createGate(options: GateOptions): Gate {
     const { call, passage } = admission
     try {
       // Who lost the lease must not write to the log either; who was stopped at work does not know the result.
-      if (ended instanceof FatalRefusal) return failure(call.id, ended)
-      if (isInDoubt(ended)) return failure(call.id, refuse('aborted', 'The run was stopped.'))
+      if (ended instanceof FatalRefusal) return refusedDelivery(call.id, ended)
+      if (isInDoubt(ended)) return refusedDelivery(call.id, refuse('aborted', 'The run was stopped.'))
       const outcome = await outcomeOf(admission, ended, stop)
       const recording = recordResult(
         outcome instanceof Refusal
@@ -190,12 +184,12 @@ export function createGate(options: GateOptions): Gate {
         stop,
       )
       const unrecorded = recording instanceof Promise ? await recording : recording
-      if (unrecorded !== undefined) return failure(call.id, unrecorded)
-      if (outcome instanceof Refusal) return failure(call.id, outcome)
+      if (unrecorded !== undefined) return refusedDelivery(call.id, unrecorded)
+      if (outcome instanceof Refusal) return refusedDelivery(call.id, outcome)
       return { answer: { id: call.id, ok: true, value: outcome.value }, bytes: outcome.bytes, fatal: false }
     } catch (cause) {
       parts.report({ callId: call.id, capability: passage.name, code: 'capability_failed', cause })
-      return failure(call.id, refuse('capability_failed', `The capability "${passage.name}" failed.`))
+      return refusedDelivery(call.id, refuse('capability_failed', `The capability "${passage.name}" failed.`))
     }
   }
 
@@ -232,11 +226,12 @@ export function createGate(options: GateOptions): Gate {
     })),
     sync: createSyncCalls([...passages.values()], parts),
     admit,
+    invoke: invokeInTurn,
     conclude,
     async call(call, stop, watcher) {
       const admission = await admit(call, stop, watcher)
-      if (admission instanceof Refusal) return failure(call.id, admission)
-      return conclude(admission, await invokeInLine(admission, stop), stop)
+      if (admission instanceof Refusal) return refusedDelivery(call.id, admission)
+      return conclude(admission, await invokeInTurn(admission, stop), stop)
     },
   }
 }
@@ -244,14 +239,6 @@ export function createGate(options: GateOptions): Gate {
 /** Whether the effect may have happened and nobody will know. */
 function isInDoubt(ended: Settled | Refusal): boolean {
   return !(ended instanceof Refusal) && ended.end === 'stopped'
-}
-
-function failure(id: number, refusal: Refusal): Delivery {
-  return {
-    answer: { id, ok: false, error: refusal.failure },
-    bytes: refusal.failure.message.length,
-    fatal: refusal instanceof FatalRefusal,
-  }
 }
 
 function partsOf(options: GateOptions): GateParts {

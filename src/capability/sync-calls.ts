@@ -55,6 +55,7 @@ function compile(passage: Passage, parts: GateParts, record: SyncRecord | undefi
   }
   const { invoke, input, output, cost } = capability
   const { rule } = grant
+  const maxBytes = parts.resultLimits.bytes
 
   const invokeContained = (args: unknown): unknown => {
     try {
@@ -109,7 +110,6 @@ function compile(passage: Passage, parts: GateParts, record: SyncRecord | undefi
       (typeof args === 'object' && args !== null) ||
       account.calls >= account.callsLimit ||
       account.bytesOut + argBytes > account.bytesOutLimit ||
-      account.bytesIn + SMALL_BYTES > account.bytesInLimit ||
       grant.revoked ||
       record?.full
     ) {
@@ -120,7 +120,8 @@ function compile(passage: Passage, parts: GateParts, record: SyncRecord | undefi
     let result: unknown
     try {
       result = invoke(args)
-      if (isSmall(result)) account.bytesIn += SMALL_BYTES
+      const bytes = plainBytes(result)
+      if (bytes <= maxBytes && account.bytesIn + bytes <= account.bytesInLimit) account.bytesIn += bytes
       else result = deliver(result)
     } catch (error) {
       result = redact(capability, error, 0, parts)
@@ -130,17 +131,16 @@ function compile(passage: Passage, parts: GateParts, record: SyncRecord | undefi
   }
 }
 
-/** Canonical size of a value that carries no text. */
-const SMALL_BYTES = 8
-
-/** Primitives of 8 bytes, which need neither be measured nor copied. */
-function isSmall(value: unknown): boolean {
+/** Canonical size of a primitive that needs neither be walked nor copied; infinite for everything else. */
+function plainBytes(value: unknown): number {
   switch (typeof value) {
     case 'number':
     case 'boolean':
     case 'undefined':
-      return true
+      return 8
+    case 'string':
+      return value.length
     default:
-      return value === null
+      return value === null ? 8 : Number.POSITIVE_INFINITY
   }
 }

@@ -1,0 +1,127 @@
+/**
+ * Takes the calls of a guest to the gate: a number of them at once, the others in line, in order.
+ *
+ * Invariants
+ * 1. Calls start in the order in which they were asked, at most `places` at once.
+ * 2. Answers are kept in order of arrival until they are taken.
+ * 3. After the stop nothing starts, and what arrives is dropped.
+ */
+import type { Delivery } from '../capability/delivery.ts'
+import type { Gate } from '../capability/gate.ts'
+import type { Stop } from '../capability/stop.ts'
+import type { PendingCall } from './turn.ts'
+
+export class CallDesk {
+  readonly #gate: Gate
+  readonly #stop: Stop
+  readonly #places: number
+  /** Told whenever it changes whether only people are waited for. */
+  readonly #onWaiting: (onlyForPeople: boolean) => void
+  #line: PendingCall[] = []
+  #started = 0
+  #arrived: Delivery[] = []
+  #atGate = 0
+  #approving = 0
+  #closed = false
+  #wake: (() => void) | undefined
+
+  constructor(gate: Gate, stop: Stop, places: number, onWaiting: (onlyForPeople: boolean) => void) {
+    this.#gate = gate
+    this.#stop = stop
+    this.#places = places
+    this.#onWaiting = onWaiting
+    stop.onStop(() => this.#wakeUp())
+  }
+
+  /** Whether any call is at the gate. */
+  get busy(): boolean {
+    return this.#atGate > 0
+  }
+
+  /** Whether an answer is there or will come. */
+  get expecting(): boolean {
+    return this.#atGate > 0 || this.#arrived.length > 0 || this.#started < this.#line.length
+  }
+
+  add(calls: readonly PendingCall[]): void {
+    for (const call of calls) this.#line.push(call)
+    this.#startWaiting()
+  }
+
+  /** Starts no further call; those at the gate go on. */
+  close(): void {
+    this.#closed = true
+  }
+
+  /** Resolves when an answer is there, or when stopped. */
+  arrival(): Promise<void> {
+    if (this.#arrived.length > 0 || this.#stop.stopped) return Promise.resolve()
+    return this.#nextChange()
+  }
+
+  /** Resolves when no call is at the gate any more, or when stopped. */
+  async quiet(): Promise<void> {
+    while (this.#atGate > 0 && !this.#stop.stopped) await this.#nextChange()
+  }
+
+  /** The answers since the last time, in order of arrival. */
+  takeArrived(): readonly Delivery[] {
+    const arrived = this.#arrived
+    this.#arrived = []
+    return arrived
+  }
+
+  #startWaiting(): void {
+    while (this.#atGate < this.#places && !this.#closed && !this.#stop.stopped) {
+      const call = this.#line[this.#started]
+      if (call === undefined) break
+      this.#started += 1
+      this.#start(call)
+    }
+    if (this.#started > 1_000 || this.#started === this.#line.length) {
+      this.#line = this.#line.slice(this.#started)
+      this.#started = 0
+    }
+  }
+
+  #start(call: PendingCall): void {
+    this.#atGate += 1
+    this.#tellWaiting()
+    const arrive = (delivery: Delivery): void => {
+      this.#atGate -= 1
+      if (this.#stop.stopped) return
+      this.#arrived.push(delivery)
+      this.#startWaiting()
+      this.#tellWaiting()
+      this.#wakeUp()
+    }
+    // `call` never rejects (gate, invariant 4).
+    void this.#gate.call(call, this.#stop, this.#watcher).then(arrive)
+  }
+
+  readonly #watcher = {
+    approvalBegins: (): void => {
+      this.#approving += 1
+      this.#tellWaiting()
+    },
+    approvalEnds: (): void => {
+      this.#approving -= 1
+      this.#tellWaiting()
+    },
+  }
+
+  #tellWaiting(): void {
+    this.#onWaiting(this.#approving > 0 && this.#approving === this.#atGate && this.#arrived.length === 0)
+  }
+
+  #nextChange(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
+  }
+
+  #wakeUp(): void {
+    this.#wake?.()
+    this.#wake = undefined
+  }
+}

@@ -1,0 +1,32 @@
+/** How a run ended, as data: expected ends are never thrown. */
+import type { LimitName } from './limits.ts'
+import type { Answer, GuestError, LogEntry, PendingCall, Usage } from './turn.ts'
+
+export type RunEnd =
+  | { readonly status: 'completed'; readonly value: unknown }
+  /** The guest threw, or could not go on. Codes of the runtime's own: `aborted`, `stalled`, `not_recorded`, `lease_lost`, `corrupted`. */
+  | { readonly status: 'failed'; readonly error: GuestError }
+  | { readonly status: 'exhausted'; readonly limit: LimitName; readonly message: string }
+  | {
+      readonly status: 'suspended'
+      /** Calls that were asked and not settled, those of `answered` included. None of the others was invoked. */
+      readonly pending: readonly PendingCall[]
+      /** Answers that arrived and were not delivered any more, in order of arrival. */
+      readonly answered: readonly Answer[]
+    }
+
+/** What a run used up, time included. */
+export interface RunUsage extends Usage {
+  /** Milliseconds during which the guest computed or a capability worked for it. */
+  readonly wallMs: number
+  /** Milliseconds during which only people were waited for. */
+  readonly idleMs: number
+}
+
+export type Outcome = RunEnd & {
+  readonly usage: RunUsage
+  /** Console lines, up to `limits.logBytes`; `usage.logsDropped` counts the others. */
+  readonly logs: readonly LogEntry[]
+  /** Promises rejected that nobody handled by the end of their turn; the first 100. */
+  readonly unhandledRejections: readonly GuestError[]
+}

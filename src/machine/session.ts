@@ -1,0 +1,282 @@
+/**
+ * One guest from start to end: takes its turns, keeps its books, and ends it at a limit. The driver and the
+ * stepper are two ways to use it.
+ *
+ * Invariants
+ * 1. Once ended, no further turn is taken, and everything at work is told to stop.
+ * 2. A limit reached in a turn ends the guest before any of that turn's calls leaves it.
+ * 3. Answers that would exceed `bytesIn` are not delivered.
+ * 4. The sync calls of a turn are recorded before anything that follows from the turn happens.
+ * 5. Logical time never goes back.
+ */
+import { CaissonError } from '../base/errors.ts'
+import type { Delivery } from '../capability/delivery.ts'
+import type { Gate } from '../capability/gate.ts'
+import { StopSource } from '../capability/stop.ts'
+import type { CallLog } from '../ports/call-log.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { LimitName } from './limits.ts'
+import { LogKeeper } from './log-keeper.ts'
+import type { Outcome, RunEnd } from './outcome.ts'
+import { TimeKeeper } from './time-keeper.ts'
+import type { GuestError, Machine, MachineStart, PendingCall, Turn, TurnControl, Usage } from './turn.ts'
+
+export interface SessionOptions {
+  /** Not started. Whoever opened it disposes it. */
+  readonly machine: Machine
+  readonly start: MachineStart
+  /** Its `sync` must be what the machine calls, its `capabilities` what `start` names. */
+  readonly gate: Gate
+  readonly clock: Clock
+  /** Receives the sync calls of every turn, where it takes them. The gate has its own reference for the others. */
+  readonly callLog?: CallLog
+  /** Ends the run as `failed` with code `aborted`. */
+  readonly signal?: AbortSignal
+  /** Logical time in milliseconds when answers are delivered. Default `clock.now`. Going back is ignored. */
+  readonly now?: () => number
+}
+
+/** What a turn came to. */
+export type Step =
+  | { readonly status: 'waiting'; readonly calls: readonly PendingCall[] }
+  | { readonly status: 'ended'; readonly end: RunEnd }
+
+const MAX_UNHANDLED = 100
+
+/** How long a machine in a Worker may take to notice its own deadline before it is given up, milliseconds. */
+const WORKER_GRACE_MS = 250
+
+export class Session {
+  /** Raised when the run ends, however it does. */
+  readonly stop: StopSource = new StopSource()
+  readonly time: TimeKeeper
+  readonly #options: SessionOptions
+  readonly #logs: LogKeeper
+  readonly #unhandled: GuestError[] = []
+  readonly #control: TurnControl
+  readonly #onAbort: () => void
+  #usage: Usage = { fuel: 0, memoryBytes: 0, calls: 0, bytesIn: 0, bytesOut: 0, logsDropped: 0 }
+  /** Counted here too, so that a machine that miscounts ends no later. */
+  #asked = 0
+  #lastId = 0
+  #bytesIn = 0
+  #bytesOut = 0
+  #nowMs: number
+  #end: RunEnd | undefined
+
+  constructor(options: SessionOptions) {
+    this.#options = options
+    const { limits } = options.start
+    this.#logs = new LogKeeper(limits.logBytes)
+    this.#nowMs = options.start.nowMs
+    this.time = new TimeKeeper(options.clock, limits.wallMs, limits.idleMs, (limit) =>
+      this.finish(timeUp(limit, limits)),
+    )
+    const { stop, time } = this
+    this.#control = {
+      get deadline() {
+        return time.deadline
+      },
+      aborted: () => stop.stopped,
+    }
+    this.#onAbort = () => this.finish(failed('aborted', 'The run was aborted.', 'AbortError'))
+    options.signal?.addEventListener('abort', this.#onAbort, { once: true })
+    if (options.signal?.aborted === true) this.#onAbort()
+  }
+
+  /** How the run ended; undefined while it goes on. */
+  get end(): RunEnd | undefined {
+    return this.#end
+  }
+
+  /** The first turn. @throws CaissonError what the machine refuses for reasons that are the host's */
+  begin(): Promise<Step> {
+    const { machine, start } = this.#options
+    return this.#turn(() => machine.start(start, this.#control))
+  }
+
+  /** Delivers answers and takes the next turn. @throws CaissonError as `begin` */
+  async resume(deliveries: readonly Delivery[]): Promise<Step> {
+    const fatal = this.endIfFatal(deliveries)
+    if (fatal !== undefined) return fatal
+    const { machine, start } = this.#options
+    for (const { bytes } of deliveries) this.#bytesIn += bytes
+    const arriving = deliveries.reduce((sum, { bytes }) => sum + bytes, 0)
+    if (Math.max(this.#bytesIn, this.#usage.bytesIn + arriving) > start.limits.bytesIn) {
+      return this.finish(bytesUp('bytesIn', start.limits.bytesIn))
+    }
+    const answers = deliveries.map(({ answer }) => answer)
+    return this.#turn(() => machine.settle(answers, this.#logicalNow(), this.#control))
+  }
+
+  /** Ends the run when a delivery says that it must not go on. */
+  endIfFatal(deliveries: readonly Delivery[]): Step | undefined {
+    for (const { fatal, answer } of deliveries) {
+      if (fatal && !answer.ok) return this.finish(failed(answer.error.code, answer.error.message))
+    }
+    return undefined
+  }
+
+  /** Ends the run; the first end stays. */
+  finish(end: RunEnd): Step {
+    if (this.#end === undefined) {
+      this.#end = end
+      this.time.end()
+      this.#options.signal?.removeEventListener('abort', this.#onAbort)
+      this.stop.stop()
+    }
+    return { status: 'ended', end: this.#end }
+  }
+
+  /** The whole outcome, once ended. */
+  outcome(end: RunEnd): Outcome {
+    return {
+      ...end,
+      usage: {
+        ...this.#usage,
+        logsDropped: this.#usage.logsDropped + this.#logs.dropped,
+        wallMs: this.time.activeMs,
+        idleMs: this.time.idleMs,
+      },
+      logs: this.#logs.entries,
+      unhandledRejections: this.#unhandled,
+    }
+  }
+
+  async #turn(take: () => Turn | Promise<Turn>): Promise<Step> {
+    if (this.#end !== undefined) return { status: 'ended', end: this.#end }
+    this.time.count('wall')
+    // Here, and not by the timer alone: calls that are answered at once keep the host's timers from firing.
+    const { limits } = this.#options.start
+    if (this.time.activeMs >= limits.wallMs) return this.finish(timeUp('wall', limits))
+    let turn: Turn | undefined
+    try {
+      const taking = take()
+      turn = taking instanceof Promise ? await this.#inWorker(taking) : taking
+    } catch (error) {
+      return this.#machineThrew(error)
+    }
+    if (turn === undefined) return { status: 'ended', end: this.#end ?? timeUp('wall', limits) }
+    this.#note(turn)
+    const unrecorded = await this.#recordSyncCalls()
+    if (unrecorded !== undefined) return this.finish(unrecorded)
+    const limit = this.#limitReached(turn)
+    if (limit !== undefined) return this.finish(limit)
+    // An abort or a deadline came while the turn ran.
+    if (this.#end !== undefined) return { status: 'ended', end: this.#end }
+    switch (turn.status) {
+      case 'waiting':
+        return this.#admitCalls(turn.calls)
+      case 'completed':
+        return this.finish({ status: 'completed', value: turn.value })
+      case 'failed':
+        return this.finish({ status: 'failed', error: turn.error })
+      case 'exhausted':
+        return this.finish({ status: 'exhausted', limit: turn.limit, message: turn.message })
+    }
+  }
+
+  /** A turn taken elsewhere: the host's loop goes on meanwhile, and a Worker that hangs is given up. */
+  async #inWorker(taking: Promise<Turn>): Promise<Turn | undefined> {
+    this.time.watch()
+    let grace: ReturnType<typeof setTimeout> | undefined
+    let forget: (() => void) | undefined
+    const givenUp = new Promise<undefined>((resolve) => {
+      const giveUp = (): void => {
+        grace = setTimeout(() => resolve(undefined), WORKER_GRACE_MS)
+      }
+      forget = this.stop.onStop(giveUp)
+      if (this.stop.stopped) giveUp()
+    })
+    try {
+      taking.then(undefined, () => {}) // should it fail after it was given up
+      return await Promise.race([taking, givenUp])
+    } finally {
+      clearTimeout(grace)
+      forget?.()
+    }
+  }
+
+  #note(turn: Turn): void {
+    this.#usage = turn.usage
+    this.#logs.add(turn.logs)
+    for (const error of turn.unhandledRejections) {
+      if (this.#unhandled.length < MAX_UNHANDLED) this.#unhandled.push(error)
+    }
+    for (const { bytes } of turn.calls) this.#bytesOut += bytes
+    this.#asked += turn.calls.length
+  }
+
+  async #recordSyncCalls(): Promise<RunEnd | undefined> {
+    const records = this.#options.gate.sync.takeRecords()
+    if (records.length === 0) return undefined
+    try {
+      await this.#options.callLog?.syncCalls?.(records)
+      return undefined
+    } catch {
+      return failed('not_recorded', 'The sync calls of a turn could not be recorded.')
+    }
+  }
+
+  #limitReached(turn: Turn): RunEnd | undefined {
+    const { limits } = this.#options.start
+    const { usage } = turn
+    if (turn.status === 'exhausted') return undefined // it says itself which
+    if (Math.max(usage.calls, this.#asked) > limits.calls) {
+      return exhausted('calls', `The guest asked for more than its ${limits.calls} calls (limit calls).`)
+    }
+    if (Math.max(usage.bytesOut, this.#bytesOut) > limits.bytesOut)
+      return bytesUp('bytesOut', limits.bytesOut)
+    if (usage.bytesIn > limits.bytesIn) return bytesUp('bytesIn', limits.bytesIn)
+    return undefined
+  }
+
+  /** Ids come from the machine and, in a Worker or a restored guest, from data: they must be new and in order. */
+  #admitCalls(calls: readonly PendingCall[]): Step {
+    for (const { id } of calls) {
+      if (!Number.isSafeInteger(id) || id <= this.#lastId) {
+        return this.finish(failed('corrupted', 'The machine gave a call an id that was used before.'))
+      }
+      this.#lastId = id
+    }
+    return { status: 'waiting', calls }
+  }
+
+  #machineThrew(error: unknown): Step {
+    const code = CaissonError.is(error) ? error.code : 'isolate_destroyed'
+    const message = CaissonError.is(error) ? error.message : 'The machine failed and was given up.'
+    const step = this.finish(failed(code, message))
+    // A trap or corrupted state is an end of the guest; everything else was asked for wrongly by the host.
+    if (code === 'isolate_destroyed' || code === 'corrupted') return step
+    throw error
+  }
+
+  #logicalNow(): number {
+    const now = this.#options.now?.() ?? this.#options.clock.now()
+    if (now > this.#nowMs) this.#nowMs = now
+    return this.#nowMs
+  }
+}
+
+/** An end by the runtime's own decision. */
+export function failed(code: string, message: string, name = 'CaissonError'): RunEnd {
+  return { status: 'failed', error: { name, message, code } }
+}
+
+function exhausted(limit: LimitName, message: string): RunEnd {
+  return { status: 'exhausted', limit, message }
+}
+
+function bytesUp(name: 'bytesIn' | 'bytesOut', bytes: number): RunEnd {
+  const way = name === 'bytesIn' ? 'into' : 'out of'
+  return exhausted('bytes', `More than ${bytes} bytes would have gone ${way} the guest (limit ${name}).`)
+}
+
+function timeUp(
+  limit: 'wall' | 'idle',
+  limits: { readonly wallMs: number; readonly idleMs: number },
+): RunEnd {
+  return limit === 'wall'
+    ? exhausted('wall', `The guest was active for its ${limits.wallMs} ms (limit wallMs).`)
+    : exhausted('idle', `The guest waited for people for its ${limits.idleMs} ms (limit idleMs).`)
+}

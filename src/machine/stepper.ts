@@ -1,0 +1,134 @@
+/**
+ * A guest that is run step by step: it stops at every call, and the embedder answers by hand, or lets the gate
+ * do it. Either way the call passes the gate: its arguments are validated, authorised, counted and recorded
+ * before an answer is taken, and the answer is validated, bounded and recorded before the guest gets it.
+ *
+ * Invariants
+ * 1. One answer for one call: an id that is not pending, or is being answered, is refused.
+ * 2. Steps are taken one after the other, in the order in which they were asked for.
+ * 3. Waiting for the embedder is idle time; a step is active time.
+ */
+import { CaissonError } from '../base/errors.ts'
+import { Refusal } from '../capability/call.ts'
+import { type Delivery, refusedDelivery } from '../capability/delivery.ts'
+import type { Admission } from '../capability/gate.ts'
+import type { Outcome } from './outcome.ts'
+import { failed, Session, type SessionOptions, type Step } from './session.ts'
+import type { PendingCall } from './turn.ts'
+
+/** A guest under the embedder's hand. */
+export class Stepper {
+  readonly #options: SessionOptions
+  readonly #session: Session
+  readonly #pending = new Map<number, PendingCall>()
+  #lastStep: Promise<unknown> = Promise.resolve()
+  /** Steps asked for and not yet taken to their end. */
+  #underWay = 0
+
+  /** Starts the guest and runs it to its first calls, or to its end. @throws CaissonError as `driveMachine` */
+  static async start(options: SessionOptions): Promise<Stepper> {
+    const stepper = new Stepper(options)
+    stepper.#after(await stepper.#session.begin())
+    return stepper
+  }
+
+  private constructor(options: SessionOptions) {
+    this.#options = options
+    this.#session = new Session(options)
+  }
+
+  /** Calls that wait for an answer, in the order in which they were asked. Empty after the end. */
+  get pending(): readonly PendingCall[] {
+    return this.#session.end === undefined ? [...this.#pending.values()] : []
+  }
+
+  /** How the guest ended; undefined while it waits. */
+  get outcome(): Outcome | undefined {
+    const { end } = this.#session
+    return end === undefined ? undefined : this.#session.outcome(end)
+  }
+
+  /**
+   * Answers a call by hand. What the guest gets is a failure instead when the gate refuses the call (arguments,
+   * grant, budget) or the value (output schema, size).
+   * @returns the code of that failure, else undefined
+   * @throws CaissonError `unknown_call` for an id that is not pending
+   */
+  settle(id: number, value: unknown): Promise<string | undefined> {
+    const { gate } = this.#options
+    return this.#step(id, (admission) =>
+      gate.conclude(admission, { end: 'value', value }, this.#session.stop),
+    )
+  }
+
+  /**
+   * Lets a call fail. The guest sees of `error` what the capability exposes.
+   * @returns the code that the guest got
+   * @throws CaissonError `unknown_call`
+   */
+  reject(id: number, error: unknown): Promise<string | undefined> {
+    const { gate } = this.#options
+    return this.#step(id, (admission) =>
+      gate.conclude(admission, { end: 'error', error }, this.#session.stop),
+    )
+  }
+
+  /**
+   * Lets the gate answer a call by invoking its capability.
+   * @returns the code of the failure that the guest got, else undefined
+   * @throws CaissonError `unknown_call`
+   */
+  invoke(id: number): Promise<string | undefined> {
+    const { gate } = this.#options
+    const { stop } = this.#session
+    return this.#step(id, async (admission) =>
+      gate.conclude(admission, await gate.invoke(admission, stop), stop),
+    )
+  }
+
+  /** Ends the guest as `failed` with code `aborted`; does nothing after its end. */
+  abort(): void {
+    this.#session.finish(failed('aborted', 'The run was aborted.', 'AbortError'))
+  }
+
+  async #step(id: number, answer: (admission: Admission) => Promise<Delivery>): Promise<string | undefined> {
+    const call = this.#pending.get(id)
+    if (call === undefined || this.#session.end !== undefined) {
+      throw new CaissonError('unknown_call', `No call with id ${id} is pending.`, { details: { id } })
+    }
+    this.#pending.delete(id)
+    this.#underWay += 1
+    const step = this.#lastStep.then(() => this.#takeStep(call, answer))
+    this.#lastStep = step.catch(() => {}) // whoever asked for it hears of it
+    return step
+  }
+
+  async #takeStep(
+    call: PendingCall,
+    answer: (admission: Admission) => Promise<Delivery>,
+  ): Promise<string | undefined> {
+    const { gate } = this.#options
+    const { stop, time } = this.#session
+    time.count('wall')
+    const admission = await gate.admit(call, stop, {
+      approvalBegins: () => time.count('idle'),
+      approvalEnds: () => time.count('wall'),
+    })
+    const delivery =
+      admission instanceof Refusal ? refusedDelivery(call.id, admission) : await answer(admission)
+    const step = await this.#session.resume([delivery])
+    this.#underWay -= 1
+    this.#after(step)
+    return delivery.answer.ok ? undefined : delivery.answer.error.code
+  }
+
+  #after(step: Step): void {
+    if (step.status === 'ended') return
+    for (const call of step.calls) this.#pending.set(call.id, call)
+    if (this.#pending.size === 0 && this.#underWay === 0) {
+      this.#session.finish(failed('stalled', 'The program waits for a promise, and no call is pending.'))
+    }
+    this.#session.time.count('idle')
+    this.#session.time.watch()
+  }
+}
