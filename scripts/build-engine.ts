@@ -1,0 +1,102 @@
+/**
+ * Builds the engine: `npm run build:engine`.
+ *
+ * Reads the pinned upstream module, edits it, meters it in both profiles, and writes `engines/current`. The
+ * result must be what `src/isolate/engine-manifest.ts` says, byte for byte, on every machine;
+ * `--accept` rewrites that file after a change that was meant.
+ */
+
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import type { EngineManifest } from '../src/isolate/engine.ts'
+import { COST_TABLE_DIGEST } from '../src/wasm/cost.ts'
+import { meter } from '../src/wasm/meter.ts'
+import { editEngine } from './engine/edit-engine.ts'
+import { readFrequencies } from './engine/frequencies.ts'
+import { UPSTREAM } from './engine/upstream.ts'
+
+const root = new URL('..', import.meta.url)
+const manifestFile = new URL('src/isolate/engine-manifest.ts', root)
+const output = new URL('engines/current/', root)
+
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
+function readUpstream(): Uint8Array {
+  const require = createRequire(import.meta.url)
+  const folder = dirname(require.resolve(`${UPSTREAM.package}/package.json`))
+  const bytes = readFileSync(join(folder, UPSTREAM.file))
+  const found = sha256(bytes)
+  if (found !== UPSTREAM.sha256) {
+    throw new Error(
+      `${UPSTREAM.package}/${UPSTREAM.file} has sha256 ${found}, and the build is for ${UPSTREAM.sha256} ` +
+        `(version ${UPSTREAM.version}). Install that version, or derive names and layout again (CONTRIBUTING.md).`,
+    )
+  }
+  return bytes
+}
+
+function build(): { readonly manifest: EngineManifest; readonly files: ReadonlyMap<string, Uint8Array> } {
+  const { wasm, layout } = editEngine(readUpstream())
+  const frequencies = readFrequencies()
+  const profiles = {
+    v8: meter(wasm, { profile: 'v8', frequencies }),
+    portable: meter(wasm, { profile: 'portable', frequencies }),
+  }
+  const { v8, portable } = profiles
+  for (const key of ['chargeSites', 'checkSites', 'depthSites', 'maxFuelBetweenChecks'] as const) {
+    if (v8.report[key] !== portable.report[key]) throw new Error(`The profiles differ in ${key}.`)
+  }
+  // What a program can observe, and nothing of the profile.
+  const identity = sha256(
+    new TextEncoder().encode(
+      JSON.stringify([1, sha256(wasm), layout, COST_TABLE_DIGEST, sha256(portable.wasm)]),
+    ),
+  )
+  const describe = (bytes: Uint8Array) => ({ sha256: sha256(bytes), bytes: bytes.length })
+  const manifest: EngineManifest = {
+    format: 1,
+    id: `quickjs-${identity.slice(0, 16)}`,
+    upstream: { package: UPSTREAM.package, version: UPSTREAM.version, sha256: UPSTREAM.sha256 },
+    layout,
+    costs: COST_TABLE_DIGEST,
+    profiles: { v8: describe(v8.wasm), portable: describe(portable.wasm) },
+  }
+  return {
+    manifest,
+    files: new Map([
+      ['v8.wasm', v8.wasm],
+      ['portable.wasm', portable.wasm],
+    ]),
+  }
+}
+
+function manifestSource(manifest: EngineManifest): string {
+  return [
+    '/** The engine of this version. Written by `npm run build:engine -- --accept`; do not edit by hand. */',
+    "import type { EngineManifest } from './engine.ts'",
+    '',
+    `export const ENGINE_MANIFEST: EngineManifest = ${JSON.stringify(manifest, null, 2)}`,
+    '',
+  ].join('\n')
+}
+
+const started = performance.now()
+const { manifest, files } = build()
+const json = `${JSON.stringify(manifest, null, 2)}\n`
+if (process.argv.includes('--accept')) {
+  writeFileSync(manifestFile, manifestSource(manifest))
+} else {
+  const { ENGINE_MANIFEST } = await import('../src/isolate/engine-manifest.ts')
+  if (`${JSON.stringify(ENGINE_MANIFEST, null, 2)}\n` !== json) {
+    throw new Error(
+      'The built engine is not the one in src/isolate/engine-manifest.ts. If the change was meant, run ' +
+        '`npm run build:engine -- --accept` and commit the file; if not, the build is not reproducible here.',
+    )
+  }
+}
+mkdirSync(output, { recursive: true })
+for (const [name, bytes] of files) writeFileSync(new URL(name, output), bytes)
+writeFileSync(new URL('manifest.json', output), json)
+console.log(`Engine ${manifest.id} in ${Math.round(performance.now() - started)} ms`)

@@ -1,0 +1,29 @@
+/** What every entry point exports beside its own `openRuntime`. */
+export { CaissonError, ERROR_CODES, type ErrorCode, type ErrorDetails } from '../base/errors.ts'
+export type { Answer, GuestFailure, PendingCall } from '../capability/call.ts'
+export type {
+  AsyncCapability,
+  Capability,
+  Cost,
+  Effect,
+  InvokeContext,
+  RetryPolicy,
+  SyncCapability,
+} from '../capability/capability.ts'
+export { capability } from '../capability/define-capability.ts'
+export { type Grant, type GrantRule, grant } from '../capability/grant.ts'
+export { inputJsonSchemaOf, outputJsonSchemaOf } from '../capability/json-schema.ts'
+export { DEFAULT_LIMITS, type LimitName, type Limits } from '../machine/limits.ts'
+export type { RunUsage } from '../machine/outcome.ts'
+export type { GuestError, LogEntry, LogLevel, ProgramForm, Usage } from '../machine/turn.ts'
+export type { ApprovalDecision, ApprovalRequest, Approver } from '../ports/approver.ts'
+export type { CallIntent, CallLog, CallResult } from '../ports/call-log.ts'
+export type { Clock } from '../ports/clock.ts'
+export type { EngineSource, LoadedEngine } from '../ports/engine-source.ts'
+export type { Entropy } from '../ports/entropy.ts'
+export type { Lease } from '../ports/lease.ts'
+export type { Telemetry } from '../ports/telemetry.ts'
+export type { Guest } from '../runtime/guest.ts'
+export type { RunOptions, RuntimeOptions } from '../runtime/options.ts'
+export type { Outcome } from '../runtime/outcome.ts'
+export type { Runtime } from '../runtime/runtime.ts'

@@ -1,0 +1,28 @@
+/** Composition root for Node, Bun and Deno. */
+import { fileEngine } from '../../host-bindings/engines/file-engine.node.ts'
+import { systemClock } from '../../host-bindings/system/system-clock.ts'
+import { systemEntropy } from '../../host-bindings/system/system-entropy.ts'
+import { ENGINE_MANIFEST } from '../isolate/engine-manifest.ts'
+import type { RuntimeOptions } from '../runtime/options.ts'
+import { createRuntime, type Runtime } from '../runtime/runtime.ts'
+
+export * from './exports.ts'
+
+// JavaScriptCore (Bun) keeps no counter in registers: it runs the other profile faster.
+const profile = process.versions.bun === undefined ? 'v8' : 'portable'
+
+/** Opens a runtime with the engine that comes with the package. */
+export function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+  return createRuntime(
+    {
+      clock: systemClock,
+      entropy: systemEntropy,
+      engines: fileEngine({
+        folder: new URL('../../engines/current/', import.meta.url),
+        manifest: ENGINE_MANIFEST,
+        profile,
+      }),
+    },
+    options,
+  )
+}

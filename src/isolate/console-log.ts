@@ -1,0 +1,43 @@
+/** Captures what a guest writes to its console: bounded in bytes, with what did not fit counted. */
+import type { LogEntry, LogLevel } from '../machine/turn.ts'
+
+/** Characters of one line; longer ones are cut and say so. */
+const MOST_LINE = 16_384
+
+export class ConsoleLog {
+  readonly #limit: number
+  #bytes = 0
+  #dropped = 0
+  #entries: LogEntry[] = []
+
+  constructor(limitBytes: number) {
+    this.#limit = limitBytes
+  }
+
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  /** Whether another line can be kept: ask before formatting one. */
+  get hasRoom(): boolean {
+    return this.#bytes < this.#limit
+  }
+
+  drop(): void {
+    this.#dropped += 1
+  }
+
+  write(level: LogLevel, text: string, atMs: number): void {
+    const room = Math.min(MOST_LINE, this.#limit - this.#bytes)
+    const kept =
+      text.length <= room ? text : `${text.slice(0, room)}… (${text.length - room} more characters)`
+    this.#bytes += Math.min(text.length, room)
+    this.#entries.push({ level, text: kept, atMs })
+  }
+
+  take(): readonly LogEntry[] {
+    const entries = this.#entries
+    this.#entries = []
+    return entries
+  }
+}

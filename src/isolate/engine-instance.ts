@@ -1,0 +1,244 @@
+/**
+ * One instance of the engine with its memory: the thin loader.
+ *
+ * Invariants
+ * 1. No import throws: an exception must never cross a wasm frame. Imports that cannot answer return the
+ *    value that means failure there; a defect in a handler is recorded in `fault` and stops the guest.
+ * 2. No import reads time, randomness or environment of the host.
+ * 3. No length that the guest gives is believed: loops and growth in imports are bounded.
+ */
+import { CaissonError } from '../base/errors.ts'
+import { ENGINE_IMPORT_MODULE, type Engine, METER_IMPORT_MODULE } from './engine.ts'
+import type { EngineExports } from './engine-exports.ts'
+import { FuelGauge } from './fuel-gauge.ts'
+
+const PAGE = 65_536
+
+/** Fuel per byte by which the linear memory grows: zeroed pages cost time before anything runs on them. */
+const GROWTH_FUEL_PER_BYTE = 2
+
+/** What an isolate does for its instance while a turn runs. */
+export interface InstanceHandlers {
+  /** A guest called host function `fn`. Returns a value pointer (owned by the guest), or 0 for undefined. */
+  call(fn: number, count: number, values: number): number
+  /** Milliseconds since the epoch. */
+  readClock(): number
+  /** A promise was rejected without a handler (`handled` 0), or got one later (1). Cells are 64-bit values. */
+  promiseRejection(promise: bigint, reason: bigint, handled: number): void
+}
+
+export class EngineInstance {
+  readonly engine: Engine
+  readonly memory: WebAssembly.Memory
+  readonly exports: EngineExports
+  readonly gauge: FuelGauge
+  readonly #stackPointer: WebAssembly.Global
+  #handlers: InstanceHandlers | undefined
+  #memoryLimit = 0
+  /** A defect of ours inside an import: the turn is stopped, and this says why. */
+  fault: unknown
+
+  #buffer: ArrayBuffer | undefined
+  #u8: Uint8Array = new Uint8Array(0)
+  #u32: Uint32Array = new Uint32Array(0)
+
+  /** @param maxPages hard cap on the linear memory of every guest that this instance will serve */
+  constructor(engine: Engine, maxPages: number, monotonic: () => number) {
+    this.engine = engine
+    this.memory = new WebAssembly.Memory({ initial: engine.layout.initialPages, maximum: maxPages })
+    let refill: (kind: number) => bigint = () => 2n ** 60n
+    const instance = new WebAssembly.Instance(engine.module, {
+      [ENGINE_IMPORT_MODULE]: this.#imports(),
+      [METER_IMPORT_MODULE]: { refill: (kind: number) => refill(kind) },
+    })
+    const exports = instance.exports as unknown as EngineExports & Record<string, WebAssembly.Global>
+    const fuel = exports['caisson.fuel']
+    const depth = exports['caisson.depth']
+    const stackPointer = exports.__stack_pointer
+    if (fuel === undefined || depth === undefined || stackPointer === undefined) {
+      throw new CaissonError(
+        'engine_mismatch',
+        'The engine module does not export its fuel, depth and stack pointer.',
+      )
+    }
+    this.exports = exports
+    this.#stackPointer = stackPointer
+    this.gauge = new FuelGauge({ fuel, depth }, monotonic)
+    refill = this.gauge.refill
+  }
+
+  /** Views of the memory as it is now. Take them again after anything that may grow it. */
+  get bytes(): Uint8Array {
+    if (this.memory.buffer !== this.#buffer) this.#refresh()
+    return this.#u8
+  }
+
+  get words(): Uint32Array {
+    if (this.memory.buffer !== this.#buffer) this.#refresh()
+    return this.#u32
+  }
+
+  #refresh(): void {
+    this.#buffer = this.memory.buffer as ArrayBuffer
+    this.#u8 = new Uint8Array(this.#buffer)
+    this.#u32 = new Uint32Array(this.#buffer)
+  }
+
+  get stackPointer(): number {
+    return this.#stackPointer.value as number
+  }
+
+  /** Whether no wasm frame has left anything on the stack. */
+  get stackIsEmpty(): boolean {
+    return this.stackPointer === this.engine.layout.stackBase
+  }
+
+  resetStack(): void {
+    this.#stackPointer.value = this.engine.layout.stackBase
+  }
+
+  /** Whether the memory still has its first size. A grown one would let the next guest see a difference. */
+  get grown(): boolean {
+    return this.memory.buffer.byteLength !== this.engine.layout.initialPages * PAGE
+  }
+
+  serve(handlers: InstanceHandlers, memoryBytes: number): void {
+    this.#handlers = handlers
+    this.#memoryLimit = memoryBytes
+    this.fault = undefined
+  }
+
+  release(): void {
+    this.#handlers = undefined
+  }
+
+  /** Address of `bytes` fresh bytes, checked. The caller frees it. @throws CaissonError `corrupted` */
+  allocate(bytes: number): number {
+    const pointer = this.exports.malloc(bytes) >>> 0
+    if (pointer === 0 || pointer + bytes > this.memory.buffer.byteLength) {
+      throw new CaissonError('corrupted', `The guest's allocator gave no room for ${bytes} bytes.`)
+    }
+    return pointer
+  }
+
+  /** Copies text into the guest as NUL-terminated UTF-8. Lone surrogates become U+FFFD. The caller frees it. */
+  allocateText(text: string): { readonly pointer: number; readonly bytes: number } {
+    const utf8 = new TextEncoder().encode(text)
+    const pointer = this.allocate(utf8.length + 1)
+    const bytes = this.bytes
+    bytes.set(utf8, pointer)
+    bytes[pointer + utf8.length] = 0
+    return { pointer, bytes: utf8.length }
+  }
+
+  /** A guest string without NUL characters. The caller frees the value. */
+  newString(context: number, text: string): number {
+    const { pointer } = this.allocateText(text)
+    const value = this.exports.QTS_NewString(context, pointer)
+    this.exports.free(pointer)
+    return value
+  }
+
+  #imports(): WebAssembly.ModuleImports {
+    const failed = (error: unknown): void => {
+      this.fault ??= error
+      this.gauge.halt('aborted')
+    }
+    const word = (address: number, value: number): void => {
+      this.words[address >>> 2] = value
+    }
+    return {
+      memory: this.memory,
+      call_function: (_ctx: number, _self: number, count: number, values: number, fn: number): number => {
+        try {
+          return this.#handlers === undefined ? 0 : this.#handlers.call(fn, count, values)
+        } catch (error) {
+          failed(error)
+          return 0
+        }
+      },
+      promise_rejection: (_ctx: number, promise: bigint, reason: bigint, handled: number): void => {
+        try {
+          this.#handlers?.promiseRejection(promise, reason, handled)
+        } catch (error) {
+          failed(error)
+        }
+      },
+      date_now: (): number => this.#handlers?.readClock() ?? 0,
+      resize_heap: (bytes: number): number => this.#grow(bytes >>> 0),
+      // UTC always: the host's time zone must not be seen.
+      localtime: (seconds: bigint, out: number): void => this.#writeUtc(seconds, out >>> 2),
+      tzset: (zone: number, daylight: number, _standard: number, _summer: number): void => {
+        word(zone, 0)
+        word(daylight, 0)
+      },
+      environ_sizes_get: (count: number, bytes: number): number => {
+        word(count, 0)
+        word(bytes, 0)
+        return 0
+      },
+      environ_get: (): number => 0,
+      // Output of C code in the engine (assertions): swallowed whole, whatever count it claims.
+      fd_write: (): number => 8,
+      fd_close: (): number => 8,
+      fd_seek: (): number => 8,
+      // Only asked when enabled, and it is not: fuel does this better.
+      should_interrupt: (): number => 0,
+      load_module: (): number => 0,
+      normalize_module: (): number => 0,
+      free_host_ref: (): void => {},
+      setitimer: (): number => 0,
+      keepalive_clear: (): void => {},
+      // These announce that the engine gives up; the instruction after them is `unreachable`.
+      assert_fail: (): void => {},
+      abort: (): void => {},
+      proc_exit: (): void => {},
+    }
+  }
+
+  /** Grows by an eighth or to what is asked for, whichever is more: the same steps on every runtime. */
+  #grow(bytes: number): number {
+    const current = this.memory.buffer.byteLength
+    const cap = this.#memoryLimit === 0 ? current : this.#memoryLimit
+    if (bytes > cap) {
+      this.gauge.halt('memory')
+      return 0
+    }
+    const wanted = Math.min(cap, Math.ceil(Math.max(bytes, current * 1.125) / PAGE) * PAGE)
+    const pages = Math.floor((wanted - current) / PAGE)
+    if (current + pages * PAGE < bytes) {
+      this.gauge.halt('memory')
+      return 0
+    }
+    this.gauge.charge(pages * PAGE * GROWTH_FUEL_PER_BYTE)
+    try {
+      this.memory.grow(pages)
+      return 1
+    } catch {
+      // The host itself has no memory left.
+      this.gauge.halt('memory')
+      return 0
+    }
+  }
+
+  #writeUtc(seconds: bigint, at: number): void {
+    const date = new Date(Number(BigInt.asIntN(64, seconds)) * 1000)
+    const valid = Number.isFinite(date.getTime())
+    const fields = valid
+      ? [
+          date.getUTCSeconds(),
+          date.getUTCMinutes(),
+          date.getUTCHours(),
+          date.getUTCDate(),
+          date.getUTCMonth(),
+          date.getUTCFullYear() - 1900,
+          date.getUTCDay(),
+          Math.floor((date.getTime() - Date.UTC(date.getUTCFullYear(), 0, 1)) / 86_400_000),
+        ]
+      : [0, 0, 0, 1, 0, 70, 4, 0]
+    const words = this.words
+    for (let i = 0; i < 11; i += 1) {
+      if (at + i < words.length) words[at + i] = fields[i] ?? 0
+    }
+  }
+}

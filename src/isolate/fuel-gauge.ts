@@ -1,0 +1,126 @@
+/**
+ * Hands fuel to a guest in slices and decides, at the end of each, whether it goes on.
+ *
+ * The metered module counts `caisson.fuel` down and calls `refill` when it is used up. Because a slice is
+ * short (about 0.1 ms of guest work), wall deadlines and aborts hold in the host's own thread, without a
+ * Worker.
+ *
+ * Invariants
+ * 1. `consumed` is exact at every moment at which no wasm code runs, whatever the size of the slices.
+ * 2. The guest is stopped for fuel at the first check at which `consumed` exceeds the limit.
+ * 3. `refill` never throws: a negative answer makes the module itself trap.
+ * 4. The first reason to stop wins; later ones do not replace it.
+ */
+import type { LimitName } from '../machine/limits.ts'
+
+/** Why a turn was cut short. */
+export type StopReason = LimitName | 'aborted'
+
+/** Kinds of `refill`: the slice of fuel, or the allowance of stack, is used up. */
+export const REFILL_FUEL = 0
+export const REFILL_STACK = 1
+
+/** Fuel units per slice. Short enough for a deadline within a few milliseconds in the slowest builtin. */
+const SLICE = 500_000
+
+const STOP = -1n
+
+interface GaugeGlobals {
+  /** `caisson.fuel`, i64. */
+  readonly fuel: WebAssembly.Global
+  /** `caisson.depth`, i32. */
+  readonly depth: WebAssembly.Global
+}
+
+export class FuelGauge {
+  readonly #globals: GaugeGlobals
+  readonly #monotonic: () => number
+  readonly #slice: number
+  #limit = 0
+  #settled = 0
+  #allotted = 0
+  #deadline = Number.POSITIVE_INFINITY
+  #aborted: (() => boolean) | undefined
+  #stop: StopReason | undefined
+
+  constructor(globals: GaugeGlobals, monotonic: () => number, slice: number = SLICE) {
+    this.#globals = globals
+    this.#monotonic = monotonic
+    this.#slice = slice
+  }
+
+  /** Forgets everything before a new guest. `limit` is in fuel units over all its turns. */
+  reset(limit: number): void {
+    this.#limit = limit
+    this.#settled = 0
+    this.#allotted = 0
+    this.#stop = undefined
+    this.#globals.fuel.value = 0n
+  }
+
+  /** Before wasm runs: puts the first slice and the whole stack allowance into the module. */
+  begin(stackBytes: number, deadline: number, aborted: (() => boolean) | undefined): void {
+    this.#deadline = deadline
+    this.#aborted = aborted
+    this.#globals.depth.value = stackBytes
+    this.#allot()
+  }
+
+  /** After wasm returned or trapped: takes back what is left. */
+  end(): void {
+    this.#settled = this.consumed
+    this.#allotted = 0
+    this.#globals.fuel.value = 0n
+    if (this.#settled > this.#limit) this.#stop ??= 'fuel'
+  }
+
+  /** Fuel used so far, in all turns. */
+  get consumed(): number {
+    return this.#settled + this.#allotted - Number(this.#globals.fuel.value as bigint)
+  }
+
+  get stopReason(): StopReason | undefined {
+    return this.#stop
+  }
+
+  /** Charges work that the host did for the guest. Keeps `settled + allotted <= limit`, which invariant 2 needs. */
+  charge(units: number): void {
+    if (this.#settled + this.#allotted + units <= this.#limit) this.#settled += units
+    else this.#globals.fuel.value = (this.#globals.fuel.value as bigint) - BigInt(units)
+  }
+
+  /** Ends the turn at the next check inside the module. Called by imports, which must not throw. */
+  halt(reason: StopReason): void {
+    this.#stop ??= reason
+    this.#settled = this.consumed
+    this.#allotted = -1
+    this.#globals.fuel.value = STOP
+  }
+
+  /** The import of the metered module. Returns the new value of its counter, or a negative number to stop. */
+  readonly refill = (kind: number): bigint => {
+    if (kind !== REFILL_FUEL) {
+      this.halt('stack')
+      return STOP
+    }
+    this.#settled = this.consumed
+    this.#allotted = 0
+    this.#globals.fuel.value = 0n
+    if (this.#stop === undefined) {
+      if (this.#settled > this.#limit) this.#stop = 'fuel'
+      else if (this.#monotonic() > this.#deadline) this.#stop = 'wall'
+      else if (this.#aborted?.() === true) this.#stop = 'aborted'
+    }
+    if (this.#stop !== undefined) {
+      this.halt(this.#stop)
+      return STOP
+    }
+    this.#allot()
+    return BigInt(this.#allotted)
+  }
+
+  #allot(): void {
+    this.#allotted = Math.max(0, Math.min(this.#slice, this.#limit - this.#settled))
+    this.#globals.fuel.value = BigInt(this.#allotted)
+  }
+}

@@ -1,0 +1,193 @@
+/** One program inside a guest: how it is installed, begun, and followed to its end. */
+import type { GuestError, MachineStart, TurnEnd } from '../machine/turn.ts'
+import { type ProgramAttempt, programAttempts } from '../program/forms.ts'
+import { locateError } from '../program/positions.ts'
+import { DEFAULT_VALUE_LIMITS } from '../values/limits.ts'
+import type { PooledInstance } from './instance-pool.ts'
+
+/** Flags of the engine's eval. */
+const EVAL_MODULE = 1
+const EVAL_ASYNC = 1 << 7
+
+const PENDING = 0
+const FULFILLED = 1
+const REJECTED = 2
+
+type Stage = 'evaluating' | 'final'
+
+export class GuestProgram {
+  readonly #pooled: PooledInstance
+  readonly #start: MachineStart
+  #attempt: ProgramAttempt | undefined
+  #promise = 0
+  #stage: Stage = 'evaluating'
+  #input = 0
+  #end: TurnEnd | undefined
+  readonly #own = new Set<number>()
+
+  constructor(pooled: PooledInstance, start: MachineStart) {
+    this.#pooled = pooled
+    this.#start = start
+  }
+
+  /** Addresses of the promises that stand for the program itself. */
+  get ownPromises(): ReadonlySet<number> {
+    return this.#own
+  }
+
+  /** Puts the granted capabilities on their namespaces. `functionFor` gives an owned cell. */
+  install(functionFor: (name: string, index: number) => number): void {
+    const namespaces = new Map<string, number>()
+    this.#start.capabilities.forEach(({ name }, index) => {
+      const path = name.split('.')
+      const last = path.pop() ?? name
+      let object = this.#pooled.guest.global
+      let key = ''
+      for (const part of path) {
+        key += `.${part}`
+        let next = namespaces.get(key)
+        if (next === undefined) {
+          next = this.#pooled.instance.exports.QTS_NewObject(this.#pooled.guest.context)
+          namespaces.set(key, next)
+          this.#define(object, part, next)
+        }
+        object = next
+      }
+      const fn = functionFor(last, index)
+      this.#define(object, last, fn)
+      this.#pooled.free(fn)
+    })
+    this.#pooled.free(...namespaces.values())
+  }
+
+  /** Starts the program. Returns the bytes that its input took. */
+  begin(): number {
+    const { writer, guest } = this.#pooled
+    this.#input = guest.undefined
+    let bytes = 0
+    if (this.#start.input !== undefined) {
+      this.#input = writer.write(this.#start.input, DEFAULT_VALUE_LIMITS, 'input')
+      bytes = writer.lastBytes
+      this.#define(guest.global, 'input', this.#input)
+    }
+    const attempts = programAttempts(this.#start.source, this.#start.form)
+    attempts.forEach((attempt, i) => {
+      if (this.#promise === 0 && this.#end === undefined) this.#try(attempt, i === attempts.length - 1)
+    })
+    return bytes
+  }
+
+  /** Runs what is ready; the program's end, or undefined while it waits. */
+  proceed(): TurnEnd | undefined {
+    this.#runJobs()
+    while (this.#end === undefined && this.#promise !== 0) {
+      const state = this.#pooled.instance.exports.QTS_PromiseState(this.#pooled.guest.context, this.#promise)
+      if (state === PENDING) break
+      const result = this.#pooled.instance.exports.QTS_PromiseResult(
+        this.#pooled.guest.context,
+        this.#promise,
+      )
+      if (state === REJECTED) this.#fail(result)
+      else if (state === FULFILLED) this.#fulfilled(result)
+      this.#runJobs()
+    }
+    return this.#end
+  }
+
+  /** Positions of an error in terms of the author's source. */
+  locate(error: GuestError): GuestError {
+    return locateError(error, { fileName: this.#start.fileName, columns: this.#attempt?.columnShift ?? 0 })
+  }
+
+  #try(attempt: ProgramAttempt, last: boolean): void {
+    const { instance, guest, reader } = this.#pooled
+    this.#attempt = attempt
+    const code = instance.allocateText(attempt.code)
+    const file = instance.allocateText(this.#start.fileName)
+    const flags = attempt.form === 'module' ? EVAL_MODULE : EVAL_ASYNC
+    const cell = instance.exports.QTS_Eval(guest.context, code.pointer, code.bytes, file.pointer, 0, flags)
+    instance.exports.free(code.pointer)
+    instance.exports.free(file.pointer)
+    const thrown = this.#pooled.exceptionOf(cell)
+    if (thrown !== 0) {
+      const error = reader.readError(thrown)
+      // A module that throws while it is evaluated also ends here; only a parse error leads to the next form.
+      if (last || error.name !== 'SyntaxError') this.#end = { status: 'failed', error: this.locate(error) }
+      this.#pooled.free(cell, thrown)
+      return
+    }
+    this.#follow(cell, 'evaluating')
+  }
+
+  /** From now on the program is what `cell` is: a promise to wait for, or the value itself. */
+  #follow(cell: number, stage: Stage): void {
+    const state = this.#pooled.instance.exports.QTS_PromiseState(this.#pooled.guest.context, cell)
+    this.#stage = stage
+    if (state >= PENDING && state <= REJECTED) {
+      this.#promise = cell
+      this.#own.add(this.#pooled.instance.words[cell >>> 2] ?? 0)
+    } else this.#fulfilled(cell)
+  }
+
+  #fulfilled(cell: number): void {
+    if (this.#stage === 'final') {
+      this.#complete(cell)
+      return
+    }
+    const value =
+      this.#attempt?.form === 'module' ? this.#property(cell, 'default') : this.#property(cell, 'value')
+    this.#pooled.free(cell)
+    if (!this.#pooled.reader.isFunction(value)) {
+      this.#follow(value, 'final')
+      return
+    }
+    const returned = this.#pooled.call(value, this.#input)
+    const thrown = this.#pooled.exceptionOf(returned)
+    if (thrown !== 0) this.#fail(thrown)
+    else this.#follow(returned, 'final')
+  }
+
+  #complete(cell: number): void {
+    try {
+      this.#end = {
+        status: 'completed',
+        value: this.#pooled.reader.read(cell, DEFAULT_VALUE_LIMITS, 'result'),
+      }
+    } catch (error) {
+      this.#end = { status: 'failed', error: refusedResult(error) }
+    }
+  }
+
+  #fail(cell: number): void {
+    this.#end = { status: 'failed', error: this.locate(this.#pooled.reader.readError(cell)) }
+  }
+
+  #runJobs(): void {
+    const { instance, guest } = this.#pooled
+    while (instance.exports.QTS_IsJobPending(guest.runtime) !== 0) {
+      const cell = instance.exports.QTS_ExecutePendingJob(guest.runtime, -1, guest.scratch)
+      this.#pooled.free(cell)
+    }
+  }
+
+  #property(object: number, name: string): number {
+    const key = this.#pooled.instance.newString(this.#pooled.guest.context, name)
+    const value = this.#pooled.instance.exports.QTS_GetProp(this.#pooled.guest.context, object, key)
+    this.#pooled.free(key)
+    return value
+  }
+
+  #define(object: number, name: string, value: number): void {
+    const { instance, guest } = this.#pooled
+    const key = instance.newString(guest.context, name)
+    instance.exports.QTS_SetProp(guest.context, object, key, value)
+    this.#pooled.free(key)
+  }
+}
+
+function refusedResult(error: unknown): GuestError {
+  if (error instanceof Error && 'code' in error && error.code !== 'corrupted') {
+    return { name: 'TypeError', code: String(error.code), message: error.message }
+  }
+  throw error
+}

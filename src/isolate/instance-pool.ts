@@ -1,0 +1,123 @@
+/**
+ * Instances of one engine for one trust domain, ready to serve a guest.
+ *
+ * Invariants
+ * 1. An instance that is handed out holds the base image and nothing else, in every byte.
+ * 2. An instance is overwritten when it comes back, so that no guest's data lingers while it waits.
+ * 3. Instances that grew, or trapped in a way no limit explains, are dropped: memory never shrinks, and a
+ *    grown one would let the next guest see a difference.
+ */
+import { CaissonError } from '../base/errors.ts'
+import type { BaseImage } from './base-image.ts'
+import { HeapReader } from './bridge/heap-reader.ts'
+import { ValueWriter } from './bridge/value-writer.ts'
+import type { Engine } from './engine.ts'
+import { EngineInstance } from './engine-instance.ts'
+import { type GuestRuntime, newHostFunction } from './guest-runtime.ts'
+
+export interface InstancePoolOptions {
+  readonly engine: Engine
+  readonly base: BaseImage
+  /** Largest `memoryBytes` of any guest, in 64 KiB pages. */
+  readonly maxPages: number
+  /** Instances kept when idle. */
+  readonly keep: number
+  readonly monotonic: () => number
+}
+
+export class InstancePool {
+  readonly #options: InstancePoolOptions
+  readonly #idle: PooledInstance[] = []
+  #closed = false
+
+  constructor(options: InstancePoolOptions) {
+    this.#options = options
+  }
+
+  /** @throws CaissonError `disposed` */
+  acquire(): PooledInstance {
+    if (this.#closed) throw new CaissonError('disposed', 'The runtime was closed; open a new one.')
+    return this.#idle.pop() ?? this.#create()
+  }
+
+  /** Makes `count` instances ahead of need. */
+  warm(count: number): void {
+    while (this.#idle.length < Math.min(count, this.#options.keep)) this.#idle.push(this.#create())
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#idle.length = 0
+  }
+
+  #create(): PooledInstance {
+    const { engine, base, maxPages, monotonic } = this.#options
+    const instance = new EngineInstance(engine, maxPages, monotonic)
+    base.restore(instance)
+    return new PooledInstance(instance, base.guest, (pooled, reusable) => this.#takeBack(pooled, reusable))
+  }
+
+  #takeBack(pooled: PooledInstance, reusable: boolean): void {
+    pooled.instance.release()
+    if (!reusable || this.#closed || pooled.instance.grown || this.#idle.length >= this.#options.keep) return
+    this.#options.base.restore(pooled.instance)
+    this.#idle.push(pooled)
+  }
+}
+
+/** An instance with the base image, and the small operations on it that isolates are made of. */
+export class PooledInstance {
+  readonly instance: EngineInstance
+  readonly guest: GuestRuntime
+  readonly reader: HeapReader
+  readonly writer: ValueWriter
+  readonly #onRelease: (pooled: PooledInstance, reusable: boolean) => void
+
+  constructor(
+    instance: EngineInstance,
+    guest: GuestRuntime,
+    onRelease: (pooled: PooledInstance, reusable: boolean) => void,
+  ) {
+    this.instance = instance
+    this.guest = guest
+    this.#onRelease = onRelease
+    this.reader = new HeapReader({ memory: instance.memory, runtimePointer: guest.runtime })
+    this.writer = new ValueWriter(instance, guest)
+  }
+
+  release(reusable: boolean): void {
+    this.#onRelease(this, reusable)
+  }
+
+  newFunction(name: string, id: number): number {
+    return newHostFunction(this.instance, this.guest.context, name, id)
+  }
+
+  /** A promise and its resolving functions. The promise's cell goes to the guest, the others stay with the caller. */
+  newPromise(): { readonly promise: number; readonly resolve: number; readonly reject: number } {
+    const { scratch, context } = this.guest
+    const promise = this.instance.exports.QTS_NewPromiseCapability(context, scratch)
+    const words = this.instance.words
+    return { promise, resolve: words[scratch >>> 2] ?? 0, reject: words[(scratch >>> 2) + 1] ?? 0 }
+  }
+
+  /** Calls a guest function with up to one argument and returns the result's cell, which the caller owns. */
+  call(fn: number, argument?: number): number {
+    const { scratch, context, undefined: self } = this.guest
+    if (argument !== undefined) this.instance.words[scratch >>> 2] = argument
+    return this.instance.exports.QTS_Call(context, fn, self, argument === undefined ? 0 : 1, scratch)
+  }
+
+  callAndFree(fn: number, argument: number): void {
+    this.free(this.call(fn, argument))
+  }
+
+  /** Cell of the exception that `cell` stands for, or 0. */
+  exceptionOf(cell: number): number {
+    return this.instance.exports.QTS_ResolveException(this.guest.context, cell)
+  }
+
+  free(...cells: readonly number[]): void {
+    for (const cell of cells) this.instance.exports.QTS_FreeValuePointer(this.guest.context, cell)
+  }
+}

@@ -1,0 +1,387 @@
+/**
+ * A QuickJS guest as a machine that takes turns.
+ *
+ * Invariants (beside those of `machine/turn`)
+ * 1. No guest code runs on behalf of the host's reading: arguments, results, errors and log lines are read
+ *    from the guest's heap.
+ * 2. The record of pending calls is the host's; the guest only holds promises.
+ * 3. `dispose` gives the instance back to its pool, which overwrites it, or drops it if it trapped in a way
+ *    that no limit explains. Until then the final state can be digested.
+ */
+import { CaissonError } from '../base/errors.ts'
+import type {
+  Answer,
+  GuestCapability,
+  GuestError,
+  GuestFailure,
+  LogLevel,
+  Machine,
+  MachineStart,
+  PendingCall,
+  SyncCalls,
+  Turn,
+  TurnControl,
+  TurnEnd,
+  Usage,
+} from '../machine/turn.ts'
+import { Refusal } from '../machine/turn.ts'
+import { DEFAULT_VALUE_LIMITS, type ValueLimits } from '../values/limits.ts'
+import { ConsoleLog } from './console-log.ts'
+import { GuestProgram } from './guest-program.ts'
+import { FIRST_CAPABILITY, HOST_FUNCTIONS } from './guest-runtime.ts'
+import type { PooledInstance } from './instance-pool.ts'
+import { LogicalClock } from './logical-clock.ts'
+import { RandomStreams } from './randomness.ts'
+import { Rejections } from './rejections.ts'
+import { stateDigest } from './state-digest.ts'
+
+/** Fuel for the host's part of a call, and for each byte of its arguments or answer. */
+const CALL_FUEL = 2_000
+const CALL_FUEL_PER_BYTE = 8
+
+const LEVELS: Readonly<Record<number, LogLevel>> = {
+  [HOST_FUNCTIONS.debug]: 'debug',
+  [HOST_FUNCTIONS.log]: 'log',
+  [HOST_FUNCTIONS.info]: 'info',
+  [HOST_FUNCTIONS.warn]: 'warn',
+  [HOST_FUNCTIONS.error]: 'error',
+}
+
+interface PendingRecord extends PendingCall {
+  /** Cells of the guest's resolving functions. */
+  readonly resolve: number
+  readonly reject: number
+}
+
+type State = 'fresh' | 'parked' | 'turning' | 'ended' | 'disposed'
+
+export class Isolate implements Machine {
+  readonly #pooled: PooledInstance
+  readonly #syncCalls: SyncCalls
+  readonly #rejections = new Rejections()
+  readonly #pending = new Map<number, PendingRecord>()
+  #state: State = 'fresh'
+  #reusable = true
+  #start!: MachineStart
+  #log = new ConsoleLog(0)
+  #clock!: LogicalClock
+  #random!: RandomStreams
+  #program!: GuestProgram
+  #capabilities: readonly GuestCapability[] = []
+  #asked: PendingCall[] = []
+  #calls = 0
+  #bytesIn = 0
+  #bytesOut = 0
+  #readLimits: ValueLimits = DEFAULT_VALUE_LIMITS
+
+  constructor(pooled: PooledInstance, syncCalls: SyncCalls) {
+    this.#pooled = pooled
+    this.#syncCalls = syncCalls
+  }
+
+  /** Calls that were asked and not settled yet. */
+  get pending(): readonly PendingCall[] {
+    return Array.from(this.#pending.values(), publicCall)
+  }
+
+  start(start: MachineStart, control: TurnControl): Turn {
+    if (this.#state !== 'fresh') throw this.#refuseTurn('started')
+    const { instance } = this.#pooled
+    this.#start = start
+    this.#capabilities = start.capabilities
+    this.#log = new ConsoleLog(start.limits.logBytes)
+    this.#clock = new LogicalClock(start.nowMs)
+    this.#random = new RandomStreams(start.seed)
+    this.#program = new GuestProgram(this.#pooled, start)
+    instance.serve(
+      {
+        call: (fn, count, values) => this.#called(fn, count, values),
+        readClock: () => this.#clock.read(),
+        promiseRejection: (promise, reason, handled) => this.#rejected(promise, reason, handled),
+      },
+      start.limits.memoryBytes,
+    )
+    instance.gauge.reset(start.limits.fuel)
+    return this.#turn(control, () => {
+      this.#receive(start.source.length)
+      this.#program.install((name, index) => this.#pooled.newFunction(name, FIRST_CAPABILITY + index))
+      this.#receive(this.#program.begin())
+    })
+  }
+
+  settle(answers: readonly Answer[], nowMs: number, control: TurnControl): Turn {
+    if (this.#state !== 'parked') throw this.#refuseTurn('settled')
+    const records = answers.map((answer) => {
+      const record = this.#pending.get(answer.id)
+      if (record === undefined) {
+        throw new CaissonError(
+          'unknown_call',
+          `No call ${answer.id} is pending; it may have been settled before.`,
+          {
+            details: { id: answer.id },
+          },
+        )
+      }
+      return record
+    })
+    if (new Set(records).size !== records.length) {
+      throw new CaissonError('unknown_call', 'The same call is settled twice in one turn.')
+    }
+    this.#clock.advance(nowMs)
+    return this.#turn(control, () => {
+      for (const [i, answer] of answers.entries()) this.#deliver(records[i] as PendingRecord, answer)
+    })
+  }
+
+  stateDigest(): string {
+    if (this.#state === 'turning' || this.#state === 'disposed') throw this.#refuseTurn('digested')
+    return stateDigest(this.#pooled.instance, this.#pending.keys())
+  }
+
+  dispose(): void {
+    if (this.#state === 'disposed') return
+    if (this.#state === 'turning') throw this.#refuseTurn('disposed')
+    this.#end()
+    this.#state = 'disposed'
+    this.#pooled.release(this.#reusable)
+  }
+
+  #refuseTurn(what: string): CaissonError {
+    return this.#state === 'turning'
+      ? new CaissonError('busy', `The isolate cannot be ${what} inside a turn.`)
+      : new CaissonError('isolate_destroyed', `The isolate cannot be ${what}: it is ${this.#state}.`)
+  }
+
+  #end(): void {
+    this.#state = 'ended'
+    this.#pending.clear()
+  }
+
+  #turn(control: TurnControl, work: () => void): Turn {
+    const { instance } = this.#pooled
+    const { gauge } = instance
+    this.#state = 'turning'
+    this.#asked = []
+    let end: TurnEnd = { status: 'waiting' }
+    let thrown: unknown
+    gauge.begin(this.#start.limits.stackBytes, control.deadline, control.aborted)
+    try {
+      work()
+      end = this.#program.proceed() ?? end
+      // A finished program still waits for calls that it started and did not await.
+      if (end.status === 'completed' && this.#pending.size > 0) end = { status: 'waiting' }
+    } catch (error) {
+      thrown = error
+    }
+    gauge.end()
+    if (instance.fault !== undefined) end = this.#trapped(instance.fault)
+    else if (gauge.stopReason !== undefined) end = this.#stopped(gauge.stopReason)
+    else if (thrown !== undefined) end = this.#trapped(thrown)
+    else if (!instance.stackIsEmpty)
+      end = this.#trapped(new CaissonError('corrupted', 'The stack pointer drifted.'))
+    const usage = this.#usage()
+    const waiting = end.status === 'waiting'
+    const turn: Turn = {
+      ...end,
+      calls: waiting ? this.#asked : [],
+      logs: this.#log.take(),
+      unhandledRejections: this.#rejections.take(this.#program.ownPromises),
+      usage,
+    }
+    if (waiting) this.#state = 'parked'
+    else this.#end()
+    return turn
+  }
+
+  #usage(): Usage {
+    return {
+      fuel: this.#pooled.instance.gauge.consumed,
+      memoryBytes: this.#pooled.instance.memory.buffer.byteLength,
+      calls: this.#calls,
+      bytesIn: this.#bytesIn,
+      bytesOut: this.#bytesOut,
+      logsDropped: this.#log.dropped,
+    }
+  }
+
+  #stopped(reason: NonNullable<PooledInstance['instance']['gauge']['stopReason']>): TurnEnd {
+    if (reason === 'aborted') {
+      return {
+        status: 'failed',
+        error: { name: 'AbortError', code: 'aborted', message: 'The run was aborted.' },
+      }
+    }
+    return { status: 'exhausted', limit: reason, message: EXHAUSTED[reason] }
+  }
+
+  /** The engine gave up, or something of ours did: only this isolate dies. */
+  #trapped(error: unknown): TurnEnd {
+    this.#reusable = false
+    if (error instanceof WebAssembly.RuntimeError) return engineTrap(error.message)
+    if (CaissonError.is(error, 'corrupted')) return engineTrap(error.message)
+    this.#end()
+    if (CaissonError.is(error)) throw error
+    if (error instanceof RangeError || (error as { name?: unknown } | null)?.name === 'InternalError') {
+      throw new CaissonError(
+        'native_stack_low',
+        "The host's own stack ran out under the guest. Start turns from a shallower place, or use thread: 'worker'.",
+        { cause: error },
+      )
+    }
+    throw new CaissonError('isolate_destroyed', 'The host failed inside a turn; the isolate was destroyed.', {
+      cause: error,
+    })
+  }
+
+  // ---- what the guest calls ----
+
+  #called(fn: number, count: number, values: number): number {
+    if (fn >= FIRST_CAPABILITY) return this.#calledCapability(fn - FIRST_CAPABILITY, count, values)
+    if (fn === HOST_FUNCTIONS.random) return this.#pooled.writer.writeNumber(this.#random.mathRandom())
+    const level = LEVELS[fn]
+    if (level === undefined) throw new CaissonError('corrupted', `The guest called host function ${fn}.`)
+    if (!this.#log.hasRoom) this.#log.drop()
+    else {
+      const text = this.#pooled.reader.inspectAll(values, count)
+      this.#pooled.instance.gauge.charge(CALL_FUEL + text.length * CALL_FUEL_PER_BYTE)
+      this.#log.write(level, text, this.#clock.peek())
+    }
+    return 0
+  }
+
+  #calledCapability(index: number, count: number, values: number): number {
+    const capability = this.#capabilities[index]
+    if (capability === undefined)
+      throw new CaissonError('corrupted', `The guest called host function ${index}.`)
+    const { instance, reader, writer } = this.#pooled
+    const { limits } = this.#start
+    this.#calls += 1
+    if (this.#calls > limits.calls) {
+      instance.gauge.halt('calls')
+      return 0
+    }
+    let args: unknown
+    let bytes = 0
+    if (count > 0) {
+      try {
+        args = reader.read(values, this.#readLimits, capability.name)
+        bytes = reader.lastBytes
+      } catch (error) {
+        if (!CaissonError.is(error) || error.code === 'corrupted') throw error
+        return this.#refuse(capability, { code: error.code, message: error.message, name: 'TypeError' })
+      }
+      this.#bytesOut += bytes
+      if (this.#bytesOut > limits.bytesOut) {
+        instance.gauge.halt('bytes')
+        return 0
+      }
+    }
+    instance.gauge.charge(CALL_FUEL + bytes * CALL_FUEL_PER_BYTE)
+    if (capability.sync) {
+      const reply = this.#syncCalls.call(index, args, bytes)
+      if (reply instanceof Refusal) return this.#throwInGuest(reply.failure)
+      if (reply === undefined) return 0
+      const cell = writer.write(reply, DEFAULT_VALUE_LIMITS, capability.name)
+      this.#receive(writer.lastBytes)
+      return cell
+    }
+    const id = this.#calls
+    const promise = this.#pooled.newPromise()
+    const record: PendingRecord = {
+      id,
+      capability: capability.name,
+      args,
+      bytes,
+      askedAtMs: this.#clock.peek(),
+      resolve: promise.resolve,
+      reject: promise.reject,
+    }
+    this.#pending.set(id, record)
+    this.#asked.push(publicCall(record))
+    return promise.promise
+  }
+
+  /** A refusal of the bridge itself: awaited capabilities reject, sync ones throw. */
+  #refuse(capability: GuestCapability, failure: GuestFailure): number {
+    if (capability.sync) return this.#throwInGuest(failure)
+    const { promise, resolve, reject } = this.#pooled.newPromise()
+    const error = this.#pooled.writer.writeFailure(failure)
+    this.#pooled.callAndFree(reject, error)
+    this.#pooled.free(error, resolve, reject)
+    return promise
+  }
+
+  #throwInGuest(failure: GuestFailure): number {
+    const { instance, guest, writer } = this.#pooled
+    const error = writer.writeFailure(failure)
+    const thrown = instance.exports.QTS_Throw(guest.context, error)
+    this.#pooled.free(error)
+    return thrown
+  }
+
+  #rejected(promise: bigint, reason: bigint, handled: number): void {
+    const address = Number(BigInt.asUintN(32, promise))
+    if (handled !== 0) this.#rejections.handled(address)
+    else {
+      this.#rejections.rejected(address, () =>
+        this.#program.locate(this.#pooled.reader.readErrorBits(reason)),
+      )
+    }
+  }
+
+  // ---- what the host delivers ----
+
+  #deliver(record: PendingRecord, answer: Answer): void {
+    const { instance, writer } = this.#pooled
+    this.#pending.delete(record.id)
+    let cell: number
+    let settle = record.resolve
+    if (answer.ok) {
+      try {
+        cell = writer.write(answer.value, DEFAULT_VALUE_LIMITS, record.capability)
+      } catch (error) {
+        if (!CaissonError.is(error) || error.code === 'corrupted') throw error
+        settle = record.reject
+        cell = writer.writeFailure({ code: 'invalid_result', message: error.message })
+      }
+    } else {
+      settle = record.reject
+      cell = writer.writeFailure(answer.error)
+    }
+    this.#receive(writer.lastBytes)
+    instance.gauge.charge(CALL_FUEL + writer.lastBytes * CALL_FUEL_PER_BYTE)
+    this.#pooled.callAndFree(settle, cell)
+    this.#pooled.free(cell, record.resolve, record.reject)
+  }
+
+  #receive(bytes: number): void {
+    this.#bytesIn += bytes
+    if (this.#bytesIn > this.#start.limits.bytesIn) this.#pooled.instance.gauge.halt('bytes')
+  }
+}
+
+const EXHAUSTED: Readonly<
+  Record<'fuel' | 'memory' | 'stack' | 'wall' | 'idle' | 'calls' | 'bytes' | 'timers', string>
+> = {
+  fuel: 'The guest used up its fuel.',
+  memory: 'The guest asked for more memory than its limit.',
+  stack: 'The guest recursed deeper than its stack limit.',
+  wall: 'The guest did not finish within its wall time.',
+  idle: 'The guest waited for a person longer than its limit.',
+  calls: 'The guest made more capability calls than its limit.',
+  bytes: 'The guest moved more bytes across the bridge than its limit.',
+  timers: 'The guest set more timers than its limit.',
+}
+
+function publicCall({ id, capability, args, bytes, askedAtMs }: PendingCall): PendingCall {
+  return { id, capability, args, bytes, askedAtMs }
+}
+
+function engineTrap(message: string): TurnEnd {
+  const error: GuestError = {
+    name: 'EngineTrap',
+    code: 'engine_trap',
+    message: `The engine stopped: ${message}`,
+  }
+  return { status: 'failed', error }
+}

@@ -1,0 +1,30 @@
+/**
+ * Keeps track of promises that were rejected and that nobody handles.
+ *
+ * The engine reports a rejection when it happens and again when a handler comes later. What is left at the
+ * end of a turn is reported. Bounded: a guest may reject as many promises as its fuel allows.
+ */
+import type { GuestError } from '../machine/turn.ts'
+
+const MOST = 100
+
+export class Rejections {
+  readonly #open = new Map<number, GuestError>()
+
+  /** `read` copies the reason out of the guest; it is only called while there is room. */
+  rejected(promise: number, read: () => GuestError): void {
+    if (this.#open.size < MOST) this.#open.set(promise, read())
+  }
+
+  handled(promise: number): void {
+    this.#open.delete(promise)
+  }
+
+  /** Takes what is open, without the promises of the program itself: their rejection is the program's end. */
+  take(own: ReadonlySet<number>): readonly GuestError[] {
+    const errors: GuestError[] = []
+    for (const [promise, error] of this.#open) if (!own.has(promise)) errors.push(error)
+    this.#open.clear()
+    return errors
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * The forms in which an author may write a program, and how each is handed to the engine.
+ *
+ * The engine's own parser decides: a form is tried, and only a syntax error leads to the next. A syntax
+ * error runs nothing, so trying is safe. No parser of ours runs on hostile source in the host.
+ */
+import type { ProgramForm } from '../machine/turn.ts'
+
+/** A source as the engine evaluates it. */
+export interface ProgramAttempt {
+  readonly form: Exclude<ProgramForm, 'auto'>
+  readonly code: string
+  /** Columns that were put in front of the author's first line. */
+  readonly columnShift: number
+}
+
+/**
+ * `script`: statements with top-level `await`; the value is that of the last expression statement.
+ * `body`: the body of an async function, with `await` and `return`; `input` is its parameter.
+ * `module`: an ES module; the value is its default export.
+ * A value that is a function is called with `input`, and what it returns or resolves to is the value.
+ */
+const BODY_PREFIX = '(async function (input) {'
+const BODY_SUFFIX = '\n})'
+
+const LOOKS_LIKE_MODULE = /^[ \t]*(?:import|export)\b(?![ \t]*[(.])/m
+const MENTIONS_RETURN = /\breturn\b/
+
+/** What to try, in order. The last one's syntax error is the one to report. */
+export function programAttempts(source: string, form: ProgramForm): readonly ProgramAttempt[] {
+  const script: ProgramAttempt = { form: 'script', code: source, columnShift: 0 }
+  const module: ProgramAttempt = { form: 'module', code: source, columnShift: 0 }
+  const body: ProgramAttempt = {
+    form: 'body',
+    code: BODY_PREFIX + source + BODY_SUFFIX,
+    columnShift: BODY_PREFIX.length,
+  }
+  switch (form) {
+    case 'script':
+      return [script]
+    case 'module':
+      return [module]
+    case 'body':
+      return [body]
+    case 'auto':
+      if (LOOKS_LIKE_MODULE.test(source)) return [module]
+      return MENTIONS_RETURN.test(source) ? [script, body] : [script]
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * Positions in the author's source, from the stacks of the engine.
+ *
+ * A frame line of the engine reads `    at name (file:line:column)`. The text is a guest's: bounded, and
+ * taken apart without backtracking.
+ */
+import type { GuestError } from '../machine/turn.ts'
+
+/** The first line of a program was shifted right by this many columns before the engine saw it. */
+export interface SourceShift {
+  readonly fileName: string
+  readonly columns: number
+}
+
+const FRAME = /^( *at [^\n(]*\(?)([^\n()]*):(\d{1,9}):(\d{1,9})(\)?)$/
+
+/** Moves the positions of the first line back to where the author wrote it, and names where it was thrown. */
+export function locateError(error: GuestError, shift: SourceShift): GuestError {
+  if (error.stack === undefined) return error
+  let position: GuestError['position']
+  const lines: string[] = []
+  for (const line of error.stack.split('\n')) {
+    const frame = line.length < 1_000 ? FRAME.exec(line) : null
+    if (frame === null) {
+      if (line !== '') lines.push(line)
+      continue
+    }
+    const [, before = '', file = '', lineText = '', columnText = '', after = ''] = frame
+    if (file === 'caisson:setup') continue
+    const lineNumber = Number(lineText)
+    const shifted = file === shift.fileName && lineNumber === 1
+    const column = shifted ? Math.max(1, Number(columnText) - shift.columns) : Number(columnText)
+    if (file === shift.fileName) position ??= { file, line: lineNumber, column }
+    lines.push(`${before}${file}:${lineNumber}:${column}${after}`)
+  }
+  const { cause, ...rest } = error
+  return {
+    ...rest,
+    stack: lines.join('\n'),
+    ...(position === undefined ? {} : { position }),
+    ...(cause === undefined ? {} : { cause: locateError(cause, shift) }),
+  }
+}

@@ -1,0 +1,66 @@
+/** A guest that the embedder runs step by step. */
+import { DISPOSE } from '../base/disposal.ts'
+import type { Stepper } from '../machine/stepper.ts'
+import type { PendingCall } from '../machine/turn.ts'
+import type { Outcome } from './outcome.ts'
+
+export interface Guest {
+  /** Calls that wait for an answer, in the order in which they were asked. */
+  readonly pending: readonly PendingCall[]
+  /** How the guest ended; undefined while it waits. */
+  readonly outcome: Outcome | undefined
+  /**
+   * Answers a call by hand and runs the guest on. The gate still validates, authorises, counts and records.
+   * @returns the code of the refusal that the guest got instead, if the gate refused
+   * @throws CaissonError `unknown_call`, `busy`, `invalid_result`, `result_too_large`
+   */
+  settle(id: number, value: unknown): Promise<string | undefined>
+  /** Lets a call fail. The guest sees of `error` what the capability exposes. */
+  reject(id: number, error: unknown): Promise<string | undefined>
+  /** Lets the gate answer a call by invoking its capability. */
+  invoke(id: number): Promise<string | undefined>
+  /** Ends the guest and gives its memory back. */
+  dispose(): void
+  [Symbol.dispose](): void
+}
+
+/** @param finish adds what the runtime knows to the outcome; @param release gives everything back, once */
+export function createGuest(
+  stepper: Stepper,
+  finish: (outcome: NonNullable<Stepper['outcome']>) => Outcome,
+  release: () => void,
+): Guest {
+  let outcome: Outcome | undefined
+  const ended = (): Outcome | undefined => {
+    if (outcome === undefined && stepper.outcome !== undefined) {
+      outcome = finish(stepper.outcome)
+      release()
+    }
+    return outcome
+  }
+  const step = async (taking: Promise<string | undefined>): Promise<string | undefined> => {
+    try {
+      return await taking
+    } finally {
+      ended()
+    }
+  }
+  const dispose = (): void => {
+    stepper.abort()
+    ended()
+  }
+  ended()
+  return {
+    get pending() {
+      return stepper.pending
+    },
+    get outcome() {
+      return outcome
+    },
+    settle: (id, value) => step(stepper.settle(id, value)),
+    reject: (id, error) => step(stepper.reject(id, error)),
+    invoke: (id) => step(stepper.invoke(id)),
+    dispose,
+    [DISPOSE]: dispose,
+  } as Guest
+}

@@ -1,0 +1,59 @@
+/** What an embedder gives to a runtime and to each guest. */
+import type { Capability } from '../capability/capability.ts'
+import type { Grant } from '../capability/grant.ts'
+import type { Limits } from '../machine/limits.ts'
+import type { ProgramForm } from '../machine/turn.ts'
+import type { Approver } from '../ports/approver.ts'
+import type { CallLog } from '../ports/call-log.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { EngineSource } from '../ports/engine-source.ts'
+import type { Entropy } from '../ports/entropy.ts'
+import type { Lease } from '../ports/lease.ts'
+import type { Telemetry } from '../ports/telemetry.ts'
+
+/** Options of `openRuntime`. */
+export interface RuntimeOptions {
+  /** Everything that guests may be granted. A guest gets nothing unless a grant names it. */
+  readonly capabilities?: readonly Capability<never, unknown>[]
+  /** Limits of guests that give none themselves; what is left out comes from `DEFAULT_LIMITS`. */
+  readonly limits?: Partial<Limits>
+  /** The largest `memoryBytes` that any guest may have. Default 256 MiB, at least the default limit. */
+  readonly maxMemoryBytes?: number
+  /** Guests that live at once; more wait in line, first come first served. Default 64. */
+  readonly concurrency?: number
+  /** Idle instances kept per trust domain. Default 4. */
+  readonly keepInstances?: number
+  readonly callLog?: CallLog
+  readonly approver?: Approver
+  readonly lease?: Lease
+  readonly telemetry?: Telemetry
+  /** Replaces the runtime's own clock, e.g. by one that stands still. */
+  readonly clock?: Clock
+  /** Replaces the runtime's own source of seeds. */
+  readonly entropy?: Entropy
+  /** Replaces the engine that comes with the package. */
+  readonly engines?: EngineSource
+}
+
+/** Options of one guest. */
+export interface RunOptions {
+  /** Any structured-cloneable value; the program's `input`. */
+  readonly input?: unknown
+  /** Names of capabilities, or grants with constraints. Default none. */
+  readonly grants?: readonly Grant[]
+  readonly limits?: Partial<Limits>
+  /** Ends the guest as `failed` with code `aborted`, in the middle of a turn too. */
+  readonly signal?: AbortSignal
+  /** Default `auto`. */
+  readonly form?: ProgramForm
+  /** Shown in stacks. Default `program.js`. */
+  readonly fileName?: string
+  /** Whole number or 32 bytes that determine all randomness of the guest. Default: fresh from `entropy`. */
+  readonly seed?: number | Uint8Array
+  /** Guests of different trust domains never share an instance, one after the other. Default `default`. */
+  readonly domain?: string
+  /** Whether the outcome carries the digest of the guest's final state (about a millisecond). Default false. */
+  readonly stateDigest?: boolean
+  /** `worker` runs the guest in a Worker, so that the host's event loop lives while it computes. Default `host`. */
+  readonly thread?: 'host' | 'worker'
+}

@@ -1,0 +1,9 @@
+/** How a run ended, with what only the runtime knows. */
+import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
+
+export type Outcome = DrivenOutcome & {
+  /** Id of the engine build that ran the guest. */
+  readonly engine: string
+  /** Digest of the guest's final state, if it was asked for. Equal on every runtime for equal histories. */
+  readonly stateDigest?: string
+}

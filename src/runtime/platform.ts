@@ -1,0 +1,10 @@
+/** What a composition root gives to `createRuntime`: the ports of one kind of host. */
+import type { Clock } from '../ports/clock.ts'
+import type { EngineSource } from '../ports/engine-source.ts'
+import type { Entropy } from '../ports/entropy.ts'
+
+export interface Platform {
+  readonly clock: Clock
+  readonly entropy: Entropy
+  readonly engines: EngineSource
+}

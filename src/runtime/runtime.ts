@@ -1,0 +1,237 @@
+/**
+ * What an embedder holds: capabilities, an engine and pools, ready to run guests.
+ *
+ * Invariants
+ * 1. A turn starts from a shallow host stack: there is always an `await` between the embedder's call and it.
+ * 2. Every guest gives its instance back exactly once, however it ended.
+ * 3. Instances are never shared between trust domains, not even one after the other.
+ */
+import { ASYNC_DISPOSE } from '../base/disposal.ts'
+import { CaissonError } from '../base/errors.ts'
+import { Ledger } from '../capability/budget.ts'
+import { type CapabilityTable, createCapabilityTable } from '../capability/capability-table.ts'
+import { createGate, type Gate } from '../capability/gate.ts'
+import { grantSet } from '../capability/grant-set.ts'
+import { BaseImage } from '../isolate/base-image.ts'
+import { type Engine, parseEngine } from '../isolate/engine.ts'
+import { InstancePool } from '../isolate/instance-pool.ts'
+import { Isolate } from '../isolate/isolate.ts'
+import { SEED_BYTES, seedFromInteger } from '../isolate/randomness.ts'
+import { driveMachine } from '../machine/driver.ts'
+import { type Limits, parseLimits } from '../machine/limits.ts'
+import type { SessionOptions } from '../machine/session.ts'
+import { Stepper } from '../machine/stepper.ts'
+import type { Machine, MachineStart } from '../machine/turn.ts'
+import { digestValue } from '../values/canonical.ts'
+import { createGuest, type Guest } from './guest.ts'
+import { GuestLine } from './guest-line.ts'
+import type { RunOptions, RuntimeOptions } from './options.ts'
+import type { Outcome } from './outcome.ts'
+import type { Platform } from './platform.ts'
+
+const PAGE = 65_536
+const DEFAULT_MAX_MEMORY = 256 * 1024 * 1024
+
+/** Runs guests. Open it once, use it for many, close it. */
+export interface Runtime {
+  /** Id of the engine build. */
+  readonly engine: string
+  /**
+   * Runs a program to its end. Expected ends are data: this rejects only when it was used wrongly.
+   * @throws CaissonError `invalid_argument`, `invalid_limit`, `unknown_capability`, `aborted`, `disposed`, `native_stack_low`
+   */
+  run(source: string, options?: RunOptions): Promise<Outcome>
+  /** Starts a program and stops at its first calls: see `Guest`. */
+  start(source: string, options?: RunOptions): Promise<Guest>
+  /** Refuses new guests, lets the ones at work finish, and gives idle memory back. */
+  close(): void
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** Opens a runtime on a platform. Entry points wrap this as `openRuntime`. */
+export async function createRuntime(platform: Platform, options: RuntimeOptions = {}): Promise<Runtime> {
+  const table = createCapabilityTable((options.capabilities ?? []) as never)
+  const defaults = parseLimits(options.limits)
+  const engines = options.engines ?? platform.engines
+  const [newest] = engines.ids
+  if (newest === undefined) throw new CaissonError('engine_unavailable', 'The engine source has no engines.')
+  const engine = parseEngine(await engines.load(newest))
+  return new PooledRuntime({ ...platform, ...pick(options) }, options, table, defaults, engine)
+}
+
+function pick({ clock, entropy }: RuntimeOptions): Partial<Platform> {
+  return { ...(clock && { clock }), ...(entropy && { entropy }) }
+}
+
+/** A guest between admission and release. */
+interface Admitted {
+  readonly session: SessionOptions
+  readonly machine: Machine
+  readonly release: () => void
+}
+
+class PooledRuntime implements Runtime {
+  readonly #platform: Platform
+  readonly #options: RuntimeOptions
+  readonly #table: CapabilityTable
+  readonly #defaults: Limits
+  readonly #engine: Engine
+  readonly #base: BaseImage
+  readonly #line: GuestLine
+  readonly #pools = new Map<string, InstancePool>()
+  #guests = 0
+
+  constructor(
+    platform: Platform,
+    options: RuntimeOptions,
+    table: CapabilityTable,
+    defaults: Limits,
+    engine: Engine,
+  ) {
+    this.#platform = platform
+    this.#options = options
+    this.#table = table
+    this.#defaults = defaults
+    this.#engine = engine
+    this.#base = new BaseImage(engine)
+    this.#line = new GuestLine(options.concurrency ?? 64)
+  }
+
+  get engine(): string {
+    return this.#engine.id
+  }
+
+  async run(source: string, options: RunOptions = {}): Promise<Outcome> {
+    const { session, machine, release } = await this.#admit(source, options)
+    try {
+      const outcome = await driveMachine(session)
+      return { ...outcome, ...(await this.#knowledge(machine, options)) }
+    } finally {
+      release()
+    }
+  }
+
+  async start(source: string, options: RunOptions = {}): Promise<Guest> {
+    const { session, release } = await this.#admit(source, options)
+    try {
+      const stepper = await Stepper.start(session)
+      return createGuest(stepper, (outcome) => ({ ...outcome, engine: this.engine }), release)
+    } catch (error) {
+      release()
+      throw error
+    }
+  }
+
+  close(): void {
+    this.#line.close()
+    for (const pool of this.#pools.values()) pool.close()
+  }
+
+  [ASYNC_DISPOSE](): Promise<void> {
+    this.close()
+    return Promise.resolve()
+  }
+
+  async #knowledge(machine: Machine, options: RunOptions): Promise<Pick<Outcome, 'engine' | 'stateDigest'>> {
+    if (options.stateDigest !== true) return { engine: this.engine }
+    return { engine: this.engine, stateDigest: await machine.stateDigest() }
+  }
+
+  /** Checks everything that the embedder gave before any resource is taken. */
+  async #admit(source: string, options: RunOptions): Promise<Admitted> {
+    const start = this.#startOf(source, options)
+    const gate = this.#gateFor(options)
+    await this.#line.enter(options.signal)
+    let machine: Machine
+    try {
+      machine = new Isolate(this.#pool(options.domain ?? 'default').acquire(), gate.sync)
+    } catch (error) {
+      this.#line.leave()
+      throw error
+    }
+    let released = false
+    return {
+      machine,
+      session: {
+        machine,
+        start: { ...start, capabilities: gate.capabilities },
+        gate,
+        clock: this.#platform.clock,
+        ...(this.#options.callLog && { callLog: this.#options.callLog }),
+        ...(options.signal && { signal: options.signal }),
+      },
+      release: () => {
+        if (released) return
+        released = true
+        machine.dispose()
+        this.#line.leave()
+      },
+    }
+  }
+
+  #startOf(source: string, options: RunOptions): MachineStart {
+    if (typeof source !== 'string') {
+      throw new CaissonError('invalid_argument', 'The program must be a string of source code.')
+    }
+    const limits = parseLimits(options.limits, this.#defaults)
+    const most = this.#options.maxMemoryBytes ?? Math.max(DEFAULT_MAX_MEMORY, this.#defaults.memoryBytes)
+    if (limits.memoryBytes > most) {
+      throw new CaissonError(
+        'invalid_limit',
+        `Limit memoryBytes is ${limits.memoryBytes}; this runtime allows ${most} (option maxMemoryBytes).`,
+        { details: { limit: 'memoryBytes', value: limits.memoryBytes, max: most, unit: 'bytes' } },
+      )
+    }
+    return {
+      source,
+      form: options.form ?? 'auto',
+      fileName: options.fileName ?? 'program.js',
+      input: options.input,
+      capabilities: [],
+      limits: { ...limits, memoryBytes: Math.floor(limits.memoryBytes / PAGE) * PAGE },
+      seed: this.#seedOf(options.seed),
+      nowMs: this.#platform.clock.now(),
+    }
+  }
+
+  #seedOf(seed: RunOptions['seed']): Uint8Array {
+    if (seed === undefined) return this.#platform.entropy.bytes(SEED_BYTES)
+    if (typeof seed === 'number') return seedFromInteger(seed)
+    if (seed instanceof Uint8Array && seed.length === SEED_BYTES) return seed.slice()
+    throw new CaissonError('invalid_argument', `A seed is a whole number from 0, or ${SEED_BYTES} bytes.`)
+  }
+
+  #gateFor(options: RunOptions): Gate {
+    const { callLog, approver, lease, telemetry } = this.#options
+    this.#guests += 1
+    return createGate({
+      grants: grantSet(this.#table, options.grants ?? []),
+      ledger: new Ledger(),
+      clock: this.#platform.clock,
+      guestId: `guest-${this.#guests}`,
+      digest: digestValue,
+      ...(callLog && { callLog }),
+      ...(approver && { approver }),
+      ...(lease && { lease }),
+      ...(telemetry && {
+        report: (report) =>
+          telemetry.event('capability.failed', { capability: report.capability, code: report.code }),
+      }),
+    })
+  }
+
+  #pool(domain: string): InstancePool {
+    let pool = this.#pools.get(domain)
+    if (pool === undefined) {
+      pool = new InstancePool({
+        engine: this.#engine,
+        base: this.#base,
+        maxPages: Math.ceil((this.#options.maxMemoryBytes ?? DEFAULT_MAX_MEMORY) / PAGE),
+        keep: this.#options.keepInstances ?? 4,
+        monotonic: this.#platform.clock.monotonic,
+      })
+      this.#pools.set(domain, pool)
+    }
+    return pool
+  }
+}
