@@ -1,0 +1,46 @@
+/**
+ * Counts a value of a guest against its limits, by the one size rule of the library, and the work that the
+ * rule does not see.
+ *
+ * Invariants
+ * 1. A charge is made before the memory that it is for is allocated.
+ * 2. Work that yields no node (hidden properties, deleted entries) has a bound of its own, so that no heap,
+ *    however corrupted, is walked for longer than a value of the permitted size takes.
+ */
+import { CaissonError } from '../../base/errors.ts'
+import type { ValueLimits } from '../../values/limits.ts'
+import { NODE_BYTES, ValueMeter, type Where } from '../../values/value-meter.ts'
+
+export class ReadMeter extends ValueMeter {
+  readonly #limits: ValueLimits
+  readonly #maxSteps: number
+  #steps = 0
+  #keyWork = 0
+
+  constructor(limits: ValueLimits, where: Where) {
+    super(limits, where)
+    this.#limits = limits
+    this.#maxSteps = limits.bytes + NODE_BYTES * limits.nodes
+  }
+
+  /** `count` things looked at. @throws CaissonError `value_too_large` */
+  addSteps(count: number): void {
+    this.#steps += count
+    if (this.#steps > this.#maxSteps) {
+      throw new CaissonError('value_too_large', 'The value has too many hidden parts to look through.', {
+        details: { unit: 'steps', atLeast: this.#steps, limit: this.#maxSteps },
+      })
+    }
+  }
+
+  /** Adds work that keys of Maps and Sets may cause. False when the total of the value exceeds `most`. */
+  addKeyWork(units: number, most: number): boolean {
+    this.#keyWork += units
+    return this.#keyWork <= most
+  }
+
+  /** Whether `count` more nodes of 8 bytes would fit. */
+  hasRoomFor(count: number): boolean {
+    return this.nodes + count <= this.#limits.nodes && this.bytes + count * NODE_BYTES <= this.#limits.bytes
+  }
+}
