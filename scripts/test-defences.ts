@@ -39,7 +39,7 @@ try {
   await copyTree()
   const whole = await runTests([...new Set(chosen.flatMap(({ tests }) => tests))], 10 * HANG_MS)
   if (whole.code !== 0) {
-    throw new Error(`With every defence in place: ${firstFailedTest() ?? whole.output.slice(-4_000)}`)
+    throw new Error(`With every defence in place: ${firstFailedTest() ?? loadFailure()}`)
   }
   process.stdout.write(`ok      all defences in place ${seconds(whole.elapsedMs)}\n`)
   let unnoticed = 0
@@ -66,19 +66,16 @@ async function runWithout(defence: Defence): Promise<{ noticed: boolean; how: st
   writeFileSync(path, takeOut(defence, original))
   try {
     if (defence.rebuild) await build()
-    const { code, output } = await runTests(defence.tests, HANG_MS)
+    const { code } = await runTests(defence.tests, HANG_MS)
     if (code === 124) {
       return {
         noticed: defence.mayHang === true,
-        how: defence.mayHang ? 'the tests hang' : 'the tests hang, and must not',
+        how: `the tests hang${defence.mayHang ? '' : ', and must not'}`,
       }
     }
     const failed = firstFailedTest()
     if (failed !== undefined) return { noticed: true, how: failed }
-    return {
-      noticed: false,
-      how: code === 0 ? 'every test passes' : `no test could run: ${output.trim().slice(-300)}`,
-    }
+    return { noticed: false, how: code === 0 ? 'every test passes' : `no test could run: ${loadFailure()}` }
   } finally {
     writeFileSync(path, original)
     if (defence.rebuild) await build()
@@ -94,16 +91,32 @@ function runTests(tests: readonly string[], timeoutMs: number): ReturnType<typeo
   })
 }
 
+interface ReportedFile {
+  readonly name: string
+  readonly message: string
+  readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[]
+}
+
+function reportedFiles(): readonly ReportedFile[] {
+  const report = JSON.parse(readFileSync(join(copy, 'report.json'), 'utf8')) as {
+    testResults: ReportedFile[]
+  }
+  return report.testResults
+}
+
 /** File and name of the first test that failed in the last run. */
 function firstFailedTest(): string | undefined {
-  const report = JSON.parse(readFileSync(join(copy, 'report.json'), 'utf8')) as {
-    testResults: { name: string; assertionResults: { status: string; fullName: string }[] }[]
-  }
-  for (const file of report.testResults) {
+  for (const file of reportedFiles()) {
     const failed = file.assertionResults.find(({ status }) => status === 'failed')
     if (failed) return `${file.name.slice(copy.length + 1)}: ${failed.fullName}`
   }
   return undefined
+}
+
+/** Why a file of the last run could not be loaded, in one line. */
+function loadFailure(): string {
+  const messages = reportedFiles().map(({ message }) => message.trim().split('\n')[0] ?? '')
+  return messages.find((message) => message !== '') ?? 'for no reason that vitest names'
 }
 
 async function build(): Promise<void> {
