@@ -7,7 +7,7 @@
  */
 import { CaissonError } from '../base/errors.ts'
 import type { Capability } from './capability.ts'
-import { capability as define } from './define-capability.ts'
+import { checkCapability } from './define-capability.ts'
 import { nearNames } from './near-names.ts'
 
 /** Capabilities by name. Read-only after it was made. */
@@ -26,7 +26,7 @@ export interface CapabilityTable {
 export function createCapabilityTable(capabilities: Iterable<Capability>): CapabilityTable {
   const byName = new Map<string, Capability>()
   for (const given of capabilities) {
-    const checked = define(given)
+    const checked = checkCapability(given)
     if (byName.has(checked.name)) {
       throw new CaissonError('invalid_capability', `Two capabilities have the name "${checked.name}".`, {
         details: { capability: checked.name, field: 'name' },

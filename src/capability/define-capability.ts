@@ -45,8 +45,12 @@ export function capability<Input, Output>(
 export function capability<Input, Output>(
   definition: SyncCapability<Input, Output>,
 ): SyncCapability<Input, Output>
-export function capability(definition: Capability): Capability
 export function capability(definition: Capability): Capability {
+  return checkCapability(definition)
+}
+
+/** As `capability`, for definitions whose types are not known any more. Checks each once. */
+export function checkCapability(definition: Capability): Capability {
   if (checked.has(definition)) return definition
   const copy = checkDefinition(definition)
   checked.add(copy)
