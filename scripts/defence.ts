@@ -18,8 +18,8 @@ export interface Defence {
   readonly tests: readonly string[]
   /** `true` where the tests may hang instead of failing, a missing deadline for example. */
   readonly mayHang?: boolean
-  /** `true` where the engine or the package must be built again to see the change. */
-  readonly rebuild?: boolean
+  /** What must be built again for the tests to see the change. The engine is accepted with its new digest. */
+  readonly rebuild?: 'engine' | 'package'
 }
 
 /** Why this defence cannot be taken out of this text as it says, or `undefined`. */

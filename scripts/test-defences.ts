@@ -65,7 +65,7 @@ async function runWithout(defence: Defence): Promise<{ noticed: boolean; how: st
   const original = readFileSync(path, 'utf8')
   writeFileSync(path, takeOut(defence, original))
   try {
-    if (defence.rebuild) await build()
+    await rebuild(defence)
     const { code } = await runTests(defence.tests, HANG_MS)
     if (code === 124) {
       return {
@@ -78,7 +78,7 @@ async function runWithout(defence: Defence): Promise<{ noticed: boolean; how: st
     return { noticed: false, how: code === 0 ? 'every test passes' : `no test could run: ${loadFailure()}` }
   } finally {
     writeFileSync(path, original)
-    if (defence.rebuild) await build()
+    await rebuild(defence)
   }
 }
 
@@ -119,9 +119,15 @@ function loadFailure(): string {
   return messages.find((message) => message !== '') ?? 'for no reason that vitest names'
 }
 
-async function build(): Promise<void> {
-  const built = await runCommand('npm', ['run', '--silent', 'build'], { cwd: copy })
-  if (built.code !== 0) throw new Error(`The build fails: ${built.output.slice(-2_000)}`)
+async function rebuild(defence: Defence): Promise<void> {
+  if (defence.rebuild === undefined) return
+  const commands = [['run', '--silent', 'build']]
+  // The build refuses an engine that is not the committed one; here it is meant to be another.
+  if (defence.rebuild === 'engine') commands.unshift(['run', '--silent', 'build:engine', '--', '--accept'])
+  for (const args of commands) {
+    const { code, output } = await runCommand('npm', args, { cwd: copy })
+    if (code !== 0) throw new Error(`${defence.name}: the build fails:\n${output.slice(-2_000)}`)
+  }
 }
 
 /** Everything that git would commit, with the built parts; node_modules and the browser are shared. */
