@@ -12,6 +12,8 @@ import { CaissonError } from '../../src/base/errors.ts'
 /** Public by number, internal by use: Azure's platform service answers there inside every virtual machine. */
 const INTERNAL_BY_USE: ReadonlySet<string> = new Set(['168.63.129.16'])
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
+/** RFC 6052: the prefix that is the same everywhere. What networks choose for themselves (RFC 8215) is theirs. */
+const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 /** RFC 9637: documentation. */
 const DOCUMENTATION = ipaddr.IPv6.parseCIDR('3fff::/20')
 
@@ -73,7 +75,7 @@ function isPublic(address: Address): boolean {
   if (!isIPv6(address)) return address.range() === 'unicast' && !INTERNAL_BY_USE.has(address.toString())
   const range = address.range()
   if (range === 'ipv4Mapped') return isPublic(address.toIPv4Address())
-  if (range === 'rfc6052') return isPublic(new ipaddr.IPv4(address.toByteArray().slice(12)))
+  if (address.match(NAT64)) return isPublic(new ipaddr.IPv4(address.toByteArray().slice(12)))
   return range === 'unicast' && address.match(GLOBAL_UNICAST) && !address.match(DOCUMENTATION)
 }
 

@@ -55,7 +55,9 @@ describe('schemas of bindings', () => {
   })
 
   it('infer required and optional properties', () => {
-    expectTypeOf<Infer<typeof person>>().toEqualTypeOf<{
+    const typed: Infer<typeof person> = person.check({ name: 'A', age: 1 })
+    expect(typed).toEqual({ name: 'A', age: 1 })
+    expectTypeOf(typed).toEqualTypeOf<{
       readonly name: string
       readonly age?: number
       readonly tags?: readonly string[]

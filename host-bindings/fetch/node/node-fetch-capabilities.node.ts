@@ -2,12 +2,9 @@
 import type { Capability } from '../../../src/capability/capability.ts'
 import { createFetchCapabilities, type FetchOptions } from '../fetch-capabilities.ts'
 import { isPublicSuffix } from '../public-suffix.ts'
-import { createNodeTransport, type Resolve } from './node-transport.node.ts'
+import { createNodeTransport, type NodeTransportOptions } from './node-transport.node.ts'
 
-export interface NodeFetchOptions extends FetchOptions {
-  /** Default: the system's resolver, hosts file included. What it answers is checked in any case. */
-  readonly resolve?: Resolve
-}
+export interface NodeFetchOptions extends FetchOptions, NodeTransportOptions {}
 
 /**
  * The capability `net.fetch`.
@@ -15,7 +12,7 @@ export interface NodeFetchOptions extends FetchOptions {
  */
 export function createNodeFetchCapabilities(options: NodeFetchOptions): readonly Capability[] {
   return createFetchCapabilities(options, {
-    transport: (exceptions) => createNodeTransport(exceptions, options.resolve),
+    transport: (exceptions) => createNodeTransport(exceptions, options),
     isPublicSuffix,
   })
 }

@@ -24,14 +24,22 @@ export type Resolve = (hostname: string) => Promise<readonly string[]>
 const MAX_ADDRESSES = 64
 const MAX_HEADER_BYTES = 32_768
 
-/** A transport that may also connect to `exceptions`. `resolve` defaults to the system's resolver. */
+export interface NodeTransportOptions {
+  /** Default: the system's resolver, hosts file included. What it answers is checked in any case. */
+  readonly resolve?: Resolve
+  /** PEM certificates of the authorities to trust instead of those that come with Node. */
+  readonly certificateAuthorities?: readonly string[]
+}
+
+/** A transport that may also connect to `exceptions`. */
 export function createNodeTransport(
   exceptions: PrivateExceptions,
-  resolve: Resolve = resolveBySystem,
+  options: NodeTransportOptions = {},
 ): Transport {
+  const { resolve = resolveBySystem, certificateAuthorities } = options
   return async (request, signal) => {
     const addresses = await unlessAborted(signal, () => checkedAddresses(request.url, exceptions, resolve))
-    const message = await exchange(request, addresses, signal)
+    const message = await exchange(request, addresses, signal, certificateAuthorities)
     return toResponse(message, request, signal)
   }
 }
@@ -80,6 +88,7 @@ function exchange(
   request: HttpRequest,
   addresses: readonly string[],
   signal: AbortSignal,
+  certificateAuthorities: readonly string[] | undefined,
 ): Promise<IncomingMessage> {
   const { url } = request
   const open = url.protocol === 'https:' ? requestHttps : requestHttp
@@ -100,6 +109,7 @@ function exchange(
       lookup: pinnedLookup(addresses),
       maxHeaderSize: MAX_HEADER_BYTES,
       insecureHTTPParser: false,
+      ...(certificateAuthorities !== undefined && { ca: [...certificateAuthorities] }),
       signal,
     })
     sent.on('error', fail)
