@@ -39,18 +39,19 @@ export async function approve(
         forget = stop.onStop(() => resolve(undefined))
       }),
     ])
-    if (decision === undefined || stop.stopped) {
+    if (stop.stopped) {
       controller.abort()
       return refuse('aborted', 'The run was stopped.')
     }
-    if (decision.decision === 'approved') {
+    if (decision?.decision === 'approved') {
       if (decision.digest === digest) return undefined
       return refuse(
         'approval_rejected',
         `The approval was given for something else than this call of "${name}".`,
       )
     }
-    const reason = typeof decision.reason === 'string' ? `: ${decision.reason}` : '.'
+    const reason =
+      decision?.decision === 'rejected' && typeof decision.reason === 'string' ? `: ${decision.reason}` : '.'
     return refuse('approval_rejected', `This call of "${name}" was not approved${reason}`)
   } catch (cause) {
     parts.report({ callId: call.id, capability: name, code: 'approval_rejected', cause })
