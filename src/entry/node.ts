@@ -2,6 +2,7 @@
 import { fileEngine } from '../../host-bindings/engines/file-engine.node.ts'
 import { systemClock } from '../../host-bindings/system/system-clock.ts'
 import { systemEntropy } from '../../host-bindings/system/system-entropy.ts'
+import { openNodeWorker } from '../../host-bindings/system/worker-port.node.ts'
 import { ENGINE_MANIFEST } from '../isolate/engine-manifest.ts'
 import type { RuntimeOptions } from '../runtime/options.ts'
 import { createRuntime, type Runtime } from '../runtime/runtime.ts'
@@ -10,6 +11,12 @@ export * from './exports.ts'
 
 // JavaScriptCore (Bun) keeps no counter in registers: it runs the other profile faster.
 const profile = process.versions.bun === undefined ? 'v8' : 'portable'
+
+// Run from source (tests, tsx), a Worker still needs JavaScript: the built one.
+const workerScript = new URL(
+  import.meta.url.endsWith('.ts') ? '../../dist/entry/worker.node.js' : './worker.node.js',
+  import.meta.url,
+)
 
 /** Opens a runtime with the engine that comes with the package. */
 export function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
@@ -22,6 +29,7 @@ export function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
         manifest: ENGINE_MANIFEST,
         profile,
       }),
+      openWorker: () => openNodeWorker(workerScript),
     },
     options,
   )

@@ -1,4 +1,5 @@
 /** What a composition root gives to `createRuntime`: the ports of one kind of host. */
+import type { WorkerPort } from '../machine/worker-protocol.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EngineSource } from '../ports/engine-source.ts'
 import type { Entropy } from '../ports/entropy.ts'
@@ -7,4 +8,6 @@ export interface Platform {
   readonly clock: Clock
   readonly entropy: Entropy
   readonly engines: EngineSource
+  /** Starts a Worker for `thread: 'worker'`; left out where there are none. */
+  readonly openWorker?: () => WorkerPort
 }

@@ -22,15 +22,18 @@ import { type Limits, parseLimits } from '../machine/limits.ts'
 import type { SessionOptions } from '../machine/session.ts'
 import { Stepper } from '../machine/stepper.ts'
 import type { Machine, MachineStart } from '../machine/turn.ts'
-import { digestValue } from '../values/canonical.ts'
+import type { LoadedEngine } from '../ports/engine-source.ts'
+import { digestValue } from '../values/digest-value.ts'
 import { createGuest, type Guest } from './guest.ts'
 import { GuestLine } from './guest-line.ts'
 import type { RunOptions, RuntimeOptions } from './options.ts'
 import type { Outcome } from './outcome.ts'
 import type { Platform } from './platform.ts'
+import { WorkerPool } from './worker-pool.ts'
 
 const PAGE = 65_536
 const DEFAULT_MAX_MEMORY = 256 * 1024 * 1024
+const DEFAULT_KEEP = 4
 
 /** Runs guests. Open it once, use it for many, close it. */
 export interface Runtime {
@@ -55,7 +58,7 @@ export async function createRuntime(platform: Platform, options: RuntimeOptions 
   const engines = options.engines ?? platform.engines
   const [newest] = engines.ids
   if (newest === undefined) throw new CaissonError('engine_unavailable', 'The engine source has no engines.')
-  const engine = parseEngine(await engines.load(newest))
+  const engine = await engines.load(newest)
   return new PooledRuntime({ ...platform, ...pick(options) }, options, table, defaults, engine)
 }
 
@@ -79,6 +82,8 @@ class PooledRuntime implements Runtime {
   readonly #base: BaseImage
   readonly #line: GuestLine
   readonly #pools = new Map<string, InstancePool>()
+  readonly #workers: WorkerPool
+  readonly #maxPages: number
   #guests = 0
 
   constructor(
@@ -86,8 +91,9 @@ class PooledRuntime implements Runtime {
     options: RuntimeOptions,
     table: CapabilityTable,
     defaults: Limits,
-    engine: Engine,
+    loaded: LoadedEngine,
   ) {
+    const engine = parseEngine(loaded)
     this.#platform = platform
     this.#options = options
     this.#table = table
@@ -95,6 +101,14 @@ class PooledRuntime implements Runtime {
     this.#engine = engine
     this.#base = new BaseImage(engine)
     this.#line = new GuestLine(options.concurrency ?? 64)
+    this.#maxPages = Math.ceil((options.maxMemoryBytes ?? DEFAULT_MAX_MEMORY) / PAGE)
+    this.#workers = new WorkerPool({
+      openWorker: platform.openWorker,
+      engine: loaded,
+      maxPages: this.#maxPages,
+      keep: options.keepInstances ?? DEFAULT_KEEP,
+      monotonic: platform.clock.monotonic,
+    })
   }
 
   get engine(): string {
@@ -125,6 +139,7 @@ class PooledRuntime implements Runtime {
   close(): void {
     this.#line.close()
     for (const pool of this.#pools.values()) pool.close()
+    this.#workers.close()
   }
 
   [ASYNC_DISPOSE](): Promise<void> {
@@ -144,7 +159,11 @@ class PooledRuntime implements Runtime {
     await this.#line.enter(options.signal)
     let machine: Machine
     try {
-      machine = new Isolate(this.#pool(options.domain ?? 'default').acquire(), gate.sync)
+      const domain = options.domain ?? 'default'
+      machine =
+        options.thread === 'worker'
+          ? this.#workers.acquire(domain, gate.sync)
+          : new Isolate(this.#pool(domain).acquire(), gate.sync)
     } catch (error) {
       this.#line.leave()
       throw error
@@ -226,8 +245,8 @@ class PooledRuntime implements Runtime {
       pool = new InstancePool({
         engine: this.#engine,
         base: this.#base,
-        maxPages: Math.ceil((this.#options.maxMemoryBytes ?? DEFAULT_MAX_MEMORY) / PAGE),
-        keep: this.#options.keepInstances ?? 4,
+        maxPages: this.#maxPages,
+        keep: this.#options.keepInstances ?? DEFAULT_KEEP,
         monotonic: this.#platform.clock.monotonic,
       })
       this.#pools.set(domain, pool)

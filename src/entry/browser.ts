@@ -1,0 +1,47 @@
+/** Composition root for pages and web Workers. */
+import { urlEngine } from '../../host-bindings/engines/url-engine.ts'
+import { systemClock } from '../../host-bindings/system/system-clock.ts'
+import { systemEntropy } from '../../host-bindings/system/system-entropy.ts'
+import { openWebWorker } from '../../host-bindings/system/worker-port.ts'
+import { ENGINE_MANIFEST } from '../isolate/engine-manifest.ts'
+import type { EngineSource } from '../ports/engine-source.ts'
+import type { RuntimeOptions } from '../runtime/options.ts'
+import { createRuntime, type Runtime } from '../runtime/runtime.ts'
+
+export * from './exports.ts'
+
+// Bundlers see these expressions and put the files beside the bundle; only the one that is used is fetched.
+const V8_URL = new URL('../../engines/current/v8.wasm', import.meta.url)
+const PORTABLE_URL = new URL('../../engines/current/portable.wasm', import.meta.url)
+
+/** JavaScriptCore keeps no counter in registers: it runs the other profile faster. Counts are equal. */
+function isJavaScriptCore(): boolean {
+  return typeof navigator !== 'undefined' && /Apple/.test(navigator.vendor ?? '')
+}
+
+/**
+ * The engine that comes with the package, from another place: for bundlers that do not follow
+ * `new URL(..., import.meta.url)`. Import `caisson/engine/v8.wasm` as a file and give its URL.
+ */
+export function engineFromUrl(url: string | URL): EngineSource {
+  return urlEngine({ url, manifest: ENGINE_MANIFEST, profile: 'v8' })
+}
+
+/** Opens a runtime with the engine that comes with the package. */
+export function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+  const portable = isJavaScriptCore()
+  return createRuntime(
+    {
+      clock: systemClock,
+      entropy: systemEntropy,
+      engines: urlEngine({
+        url: portable ? PORTABLE_URL : V8_URL,
+        manifest: ENGINE_MANIFEST,
+        profile: portable ? 'portable' : 'v8',
+      }),
+      openWorker: () =>
+        openWebWorker(() => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })),
+    },
+    options,
+  )
+}

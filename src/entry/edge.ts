@@ -1,0 +1,32 @@
+/**
+ * Composition root for edge workers, where WebAssembly cannot be compiled at run time: the engine is a module
+ * that the embedder imports statically (`import engine from 'caisson/engine/v8.wasm'`) and hands over.
+ */
+import { staticEngine } from '../../host-bindings/engines/static-engine.ts'
+import { systemClock } from '../../host-bindings/system/system-clock.ts'
+import { systemEntropy } from '../../host-bindings/system/system-entropy.ts'
+import { ENGINE_MANIFEST } from '../isolate/engine-manifest.ts'
+import type { RuntimeOptions } from '../runtime/options.ts'
+import { createRuntime, type Runtime } from '../runtime/runtime.ts'
+
+export * from './exports.ts'
+
+export interface EdgeRuntimeOptions extends RuntimeOptions {
+  /** The imported engine module. */
+  readonly engine: WebAssembly.Module
+}
+
+/**
+ * Opens a runtime. In edge workers the clock may stand still while code runs: limit guests by fuel there, a
+ * wall deadline alone may not fire before the guest awaits.
+ */
+export function openRuntime({ engine, ...options }: EdgeRuntimeOptions): Promise<Runtime> {
+  return createRuntime(
+    {
+      clock: systemClock,
+      entropy: systemEntropy,
+      engines: staticEngine({ manifest: ENGINE_MANIFEST, module: engine, profile: 'v8' }),
+    },
+    options,
+  )
+}

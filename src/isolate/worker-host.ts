@@ -1,0 +1,110 @@
+/** The Worker's side of `machine/worker-driver`: runs isolates in this thread for a host in another one. */
+import { CaissonError } from '../base/errors.ts'
+import { type GuestFailure, Refusal, type SyncCalls } from '../capability/call.ts'
+import type { TurnControl } from '../machine/turn.ts'
+import { ANSWER_OFFSET, CONTROL, type HostMessage, type WorkerMessage } from '../machine/worker-protocol.ts'
+import { decodeCanonical } from '../values/decode-canonical.ts'
+import { BaseImage } from './base-image.ts'
+import { parseEngine } from './engine.ts'
+import { InstancePool } from './instance-pool.ts'
+import { Isolate } from './isolate.ts'
+
+/** One guest after the other; the pool keeps the instance between them. */
+export class WorkerHost {
+  readonly #post: (message: WorkerMessage) => void
+  readonly #monotonic: () => number
+  #pool: InstancePool | undefined
+  #poolKey = ''
+  #isolate: Isolate | undefined
+  #control: SharedArrayBuffer | undefined
+
+  constructor(post: (message: WorkerMessage) => void, monotonic: () => number) {
+    this.#post = post
+    this.#monotonic = monotonic
+  }
+
+  /** Never throws: what goes wrong is posted. */
+  receive(message: HostMessage): void {
+    try {
+      const reply = this.#handle(message)
+      if (reply !== undefined) this.#post(reply)
+    } catch (error) {
+      const code = CaissonError.is(error) ? error.code : 'isolate_destroyed'
+      const text = error instanceof Error ? error.message : String(error)
+      this.#post({ type: 'error', code, message: text.slice(0, 2_000) })
+    }
+  }
+
+  #handle(message: HostMessage): WorkerMessage | undefined {
+    switch (message.type) {
+      case 'open': {
+        this.#isolate?.dispose()
+        this.#control = message.control
+        const engine = parseEngine(message.engine)
+        const key = `${engine.id} ${message.maxPages}`
+        if (this.#pool === undefined || this.#poolKey !== key) {
+          const base = new BaseImage(engine)
+          this.#pool = new InstancePool({
+            engine,
+            base,
+            maxPages: message.maxPages,
+            keep: 1,
+            monotonic: this.#monotonic,
+          })
+          this.#poolKey = key
+        }
+        this.#isolate = new Isolate(this.#pool.acquire(), this.#syncCalls())
+        return undefined
+      }
+      case 'start':
+        return {
+          type: 'turn',
+          turn: this.#open().start(message.start, this.#turnControl(message.remainingMs)),
+        }
+      case 'settle':
+        return {
+          type: 'turn',
+          turn: this.#open().settle(message.answers, message.nowMs, this.#turnControl(message.remainingMs)),
+        }
+      case 'digest':
+        return { type: 'digest', digest: this.#open().stateDigest() }
+      case 'dispose':
+        this.#isolate?.dispose()
+        this.#isolate = undefined
+        return undefined
+    }
+  }
+
+  #open(): Isolate {
+    if (this.#isolate === undefined)
+      throw new CaissonError('isolate_destroyed', 'No guest is open in this Worker.')
+    return this.#isolate
+  }
+
+  #turnControl(remainingMs: number): TurnControl {
+    const flags = this.#control === undefined ? undefined : new Int32Array(this.#control, 0, 4)
+    return {
+      deadline: this.#monotonic() + remainingMs,
+      ...(flags && { aborted: () => Atomics.load(flags, CONTROL.abort) === 1 }),
+    }
+  }
+
+  /** Asks the host and sleeps until it has answered. An abort wakes it too: the turn then ends at its next check. */
+  #syncCalls(): SyncCalls {
+    return {
+      call: (index, args, bytes) => {
+        const control = this.#control
+        if (control === undefined)
+          return new Refusal({ code: 'unsupported', message: 'No shared memory here.' })
+        const flags = new Int32Array(control, 0, 4)
+        Atomics.store(flags, CONTROL.state, 0)
+        this.#post({ type: 'sync', index, args, bytes })
+        Atomics.wait(flags, CONTROL.state, 0)
+        const length = Atomics.load(flags, CONTROL.length)
+        const answer = new Uint8Array(control, ANSWER_OFFSET, length).slice()
+        const [ok, value] = decodeCanonical(answer) as [boolean, unknown]
+        return ok ? value : new Refusal(value as GuestFailure)
+      },
+    }
+  }
+}

@@ -1,0 +1,191 @@
+/**
+ * A machine that lives in a Worker, behind the same contract: the host's event loop goes on while it computes.
+ *
+ * Invariants
+ * 1. One message is under way at a time; a second turn while one runs is refused as `busy`.
+ * 2. An abort or a deadline stops the turn inside the Worker where memory can be shared; where it cannot, the
+ *    session gives the machine up and `dispose` terminates the Worker.
+ * 3. After a failure of the Worker every waiting turn is refused as `isolate_destroyed`.
+ */
+import { CaissonError, ERROR_CODES, type ErrorCode } from '../base/errors.ts'
+import { type Answer, type PendingCall, Refusal, type SyncCalls } from '../capability/call.ts'
+import type { LoadedEngine } from '../ports/engine-source.ts'
+import { encodeCanonical } from '../values/encode-canonical.ts'
+import type { Machine, MachineStart, Turn, TurnControl } from './turn.ts'
+import {
+  ANSWER_OFFSET,
+  CONTROL,
+  type HostMessage,
+  MOST_ANSWER_BYTES,
+  type WorkerMessage,
+  type WorkerPort,
+} from './worker-protocol.ts'
+
+export interface WorkerMachineOptions {
+  readonly port: WorkerPort
+  readonly engine: LoadedEngine
+  readonly maxPages: number
+  readonly syncCalls: SyncCalls
+  readonly monotonic: () => number
+  /** Called once, with whether the Worker can serve another guest. */
+  readonly onRelease: (reusable: boolean) => void
+}
+
+/** How often an abort is looked for while a turn runs elsewhere, milliseconds. */
+const ABORT_POLL_MS = 5
+
+interface Waiting {
+  resolve(message: WorkerMessage): void
+  reject(error: unknown): void
+}
+
+export class WorkerMachine implements Machine {
+  readonly #options: WorkerMachineOptions
+  readonly #control: SharedArrayBuffer | undefined
+  readonly #pending = new Map<number, PendingCall>()
+  #waiting: Waiting | undefined
+  #failure: CaissonError | undefined
+  #released = false
+
+  constructor(options: WorkerMachineOptions) {
+    this.#options = options
+    this.#control =
+      typeof SharedArrayBuffer === 'undefined'
+        ? undefined
+        : new SharedArrayBuffer(ANSWER_OFFSET + MOST_ANSWER_BYTES)
+    options.port.listen(
+      (message) => this.#received(message),
+      (error) => this.#failed(error),
+    )
+    options.port.post({
+      type: 'open',
+      engine: options.engine,
+      maxPages: options.maxPages,
+      ...(this.#control && { control: this.#control }),
+    })
+  }
+
+  get pending(): readonly PendingCall[] {
+    return [...this.#pending.values()]
+  }
+
+  async start(start: MachineStart, control: TurnControl): Promise<Turn> {
+    if (this.#control === undefined && start.capabilities.some(({ sync }) => sync)) {
+      throw new CaissonError(
+        'unsupported',
+        'Sync capabilities in a Worker need SharedArrayBuffer (in a page: cross-origin isolation). Grant awaited ones, or run on the host thread.',
+      )
+    }
+    return this.#turn({ type: 'start', start, remainingMs: this.#remaining(control) }, control)
+  }
+
+  async settle(answers: readonly Answer[], nowMs: number, control: TurnControl): Promise<Turn> {
+    for (const { id } of answers) {
+      if (!this.#pending.has(id))
+        throw new CaissonError('unknown_call', `No call ${id} is pending.`, { details: { id } })
+    }
+    for (const { id } of answers) this.#pending.delete(id)
+    return this.#turn({ type: 'settle', answers, nowMs, remainingMs: this.#remaining(control) }, control)
+  }
+
+  async stateDigest(): Promise<string> {
+    const reply = await this.#ask({ type: 'digest' })
+    if (reply.type !== 'digest') throw unexpected(reply)
+    return reply.digest
+  }
+
+  dispose(): void {
+    if (this.#released) return
+    this.#released = true
+    const idle = this.#waiting === undefined && this.#failure === undefined
+    if (idle) this.#options.port.post({ type: 'dispose' })
+    else this.#failed(new CaissonError('isolate_destroyed', 'The guest was disposed inside a turn.'))
+    this.#options.onRelease(idle)
+  }
+
+  #remaining({ deadline }: TurnControl): number {
+    return deadline - this.#options.monotonic()
+  }
+
+  async #turn(message: HostMessage, control: TurnControl): Promise<Turn> {
+    const flags = this.#control === undefined ? undefined : new Int32Array(this.#control, 0, 4)
+    if (flags !== undefined) Atomics.store(flags, CONTROL.abort, 0)
+    const poll =
+      flags === undefined || control.aborted === undefined
+        ? undefined
+        : setInterval(() => {
+            if (control.aborted?.() === true) Atomics.store(flags, CONTROL.abort, 1)
+          }, ABORT_POLL_MS)
+    try {
+      const reply = await this.#ask(message)
+      if (reply.type !== 'turn') throw unexpected(reply)
+      for (const call of reply.turn.calls) this.#pending.set(call.id, call)
+      return reply.turn
+    } finally {
+      clearInterval(poll)
+    }
+  }
+
+  #ask(message: HostMessage): Promise<WorkerMessage> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure)
+    if (this.#released)
+      return Promise.reject(new CaissonError('isolate_destroyed', 'The guest was disposed.'))
+    if (this.#waiting !== undefined)
+      return Promise.reject(new CaissonError('busy', 'The machine is inside a turn.'))
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject }
+      this.#options.port.post(message)
+    })
+  }
+
+  #received(message: WorkerMessage): void {
+    if (message.type === 'sync') {
+      this.#answerSync(message.index, message.args, message.bytes)
+      return
+    }
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    if (message.type === 'error') {
+      const code = Object.hasOwn(ERROR_CODES, message.code)
+        ? (message.code as ErrorCode)
+        : 'isolate_destroyed'
+      waiting?.reject(new CaissonError(code, message.message))
+    } else waiting?.resolve(message)
+  }
+
+  /** The Worker sleeps until the answer stands in the shared block. */
+  #answerSync(index: number, args: unknown, bytes: number): void {
+    const control = this.#control
+    if (control === undefined || this.#released) return
+    let reply = this.#options.syncCalls.call(index, args, bytes)
+    let answer: Uint8Array
+    try {
+      answer = encodeCanonical(reply instanceof Refusal ? [false, reply.failure] : [true, reply])
+      if (answer.length > MOST_ANSWER_BYTES)
+        throw new CaissonError('result_too_large', 'The result is too large.')
+    } catch (error) {
+      const code = CaissonError.is(error) ? error.code : 'invalid_result'
+      reply = { code, message: `The result of a sync call in a Worker may take ${MOST_ANSWER_BYTES} bytes.` }
+      answer = encodeCanonical([false, reply])
+    }
+    new Uint8Array(control, ANSWER_OFFSET).set(answer)
+    const flags = new Int32Array(control, 0, 4)
+    Atomics.store(flags, CONTROL.length, answer.length)
+    Atomics.store(flags, CONTROL.state, 1)
+    Atomics.notify(flags, CONTROL.state)
+  }
+
+  #failed(cause: unknown): void {
+    this.#failure ??= CaissonError.is(cause)
+      ? cause
+      : new CaissonError('isolate_destroyed', 'The Worker of the guest died.', { cause })
+    this.#options.port.terminate()
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    waiting?.reject(this.#failure)
+  }
+}
+
+function unexpected(message: WorkerMessage): CaissonError {
+  return new CaissonError('isolate_destroyed', `The Worker answered with "${message.type}" out of turn.`)
+}

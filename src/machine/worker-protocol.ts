@@ -1,0 +1,50 @@
+/**
+ * What a host and the Worker that runs its guest say to each other. Plain structured-cloneable data.
+ *
+ * The Worker runs code of ours around a guest that it treats as hostile; the host trusts the Worker's code as
+ * it trusts its own, and still checks what the session checks of every machine.
+ */
+import type { Answer } from '../capability/call.ts'
+import type { LoadedEngine } from '../ports/engine-source.ts'
+import type { MachineStart, Turn } from './turn.ts'
+
+/** The parts of a Worker that are used, the same for `worker_threads` and web Workers. */
+export interface WorkerPort {
+  post(message: HostMessage): void
+  /** Called once; `onFailure` when the Worker itself died. */
+  listen(onMessage: (message: WorkerMessage) => void, onFailure: (error: unknown) => void): void
+  terminate(): void
+}
+
+export type HostMessage =
+  | {
+      readonly type: 'open'
+      readonly engine: LoadedEngine
+      readonly maxPages: number
+      /** Shared with the Worker where the runtime has shared memory: see `SharedControl`. */
+      readonly control?: SharedArrayBuffer
+    }
+  | { readonly type: 'start'; readonly start: MachineStart; readonly remainingMs: number }
+  | {
+      readonly type: 'settle'
+      readonly answers: readonly Answer[]
+      readonly nowMs: number
+      readonly remainingMs: number
+    }
+  | { readonly type: 'digest' }
+  | { readonly type: 'dispose' }
+
+export type WorkerMessage =
+  | { readonly type: 'turn'; readonly turn: Turn }
+  | { readonly type: 'digest'; readonly digest: string }
+  | { readonly type: 'sync'; readonly index: number; readonly args: unknown; readonly bytes: number }
+  | { readonly type: 'error'; readonly code: string; readonly message: string }
+
+/**
+ * Layout of the shared control block: word 0 is 1 when the turn is to stop, word 1 is the state of a sync
+ * call (0 none, 1 answered), word 2 the length of the answer; bytes follow from `ANSWER_OFFSET`.
+ */
+export const CONTROL = { abort: 0, state: 1, length: 2 } as const
+export const ANSWER_OFFSET = 16
+/** An answer to a sync call inside a Worker may take so many bytes encoded. */
+export const MOST_ANSWER_BYTES = 1_048_576
