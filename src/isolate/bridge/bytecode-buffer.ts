@@ -37,6 +37,12 @@ const MAX_KEPT = 1 << 16
 /** From this length on, the platform's encoder is faster than a loop. */
 const LONG_TEXT = 128
 
+/** Up to this length, a loop is faster than `TypedArray.prototype.set`. */
+const SHORT = 64
+/** Property names kept from message to message, and the longest of them in units. */
+const MAX_NAMES = 512
+const MAX_NAME = 64
+
 const utf8 = new TextEncoder()
 const floatValue = new Float64Array(1)
 const floatBytes = new Uint8Array(floatValue.buffer)
@@ -102,9 +108,19 @@ class Bytes {
   }
 
   bytes(source: Uint8Array): void {
-    this.reserve(source.length)
-    this.data.set(source, this.length)
-    this.length += source.length
+    const { length } = source
+    this.reserve(length)
+    if (length > SHORT) this.data.set(source, this.length)
+    else for (let i = 0; i < length; i += 1) this.data[this.length + i] = source[i] as number
+    this.length += length
+  }
+
+  /** Copies all to `target` from `start` on. Returns where it ended. */
+  copyTo(target: Uint8Array, start: number): number {
+    const { data, length } = this
+    if (length > SHORT) target.set(data.subarray(0, length), start)
+    else for (let i = 0; i < length; i += 1) target[start + i] = data[i] as number
+    return start + length
   }
 
   clear(): void {
@@ -128,33 +144,47 @@ class Bytes {
   }
 }
 
+/** A property name that was written before: this message has it where `message` is this message's number. */
+interface KnownName {
+  message: number
+  index: number
+  /** Its encoding, length included. */
+  readonly bytes: Uint8Array
+}
+
 export class BytecodeBuffer {
   readonly #names = new Bytes(512)
   readonly #body = new Bytes(2048)
-  readonly #known = new Map<string, number>()
+  /** Names of this and earlier messages. */
+  readonly #known = new Map<string, KnownName>()
+  #message = 0
+  #nameCount = 0
 
+  /** Begins a message. */
   clear(): void {
     this.#names.clear()
     this.#body.clear()
-    this.#known.clear()
+    this.#message += 1
+    this.#nameCount = 0
   }
 
-  /** Bytes of the finished message. */
+  /** Most bytes that the finished message takes: version and count of names take six of them. */
   get size(): number {
-    // Version and the count of names, which takes at most five bytes.
     return 6 + this.#names.length + this.#body.length
   }
 
-  /** Writes the finished message to `target`, which has room for `size`. Returns the bytes written. */
-  copyTo(target: Uint8Array): number {
-    const head = new Bytes(8)
-    head.byte(BC_VERSION)
-    head.leb(this.#known.size)
-    target.set(head.data.subarray(0, head.length), 0)
-    target.set(this.#names.data.subarray(0, this.#names.length), head.length)
-    const start = head.length + this.#names.length
-    target.set(this.#body.data.subarray(0, this.#body.length), start)
-    return start + this.#body.length
+  /** Writes the finished message to `target` from `start` on. Returns the bytes written. */
+  copyTo(target: Uint8Array, start: number): number {
+    let at = start
+    target[at++] = BC_VERSION
+    let count = this.#nameCount
+    while (count > 127) {
+      target[at++] = (count & 127) | 128
+      count >>>= 7
+    }
+    target[at++] = count
+    at = this.#names.copyTo(target, at)
+    return this.#body.copyTo(target, at) - start
   }
 
   null(): void {
@@ -218,13 +248,24 @@ export class BytecodeBuffer {
 
   /** Name of a property. The engine's reader makes index names what they are. */
   name(name: string): void {
-    let index = this.#known.get(name)
-    if (index === undefined) {
-      index = this.#known.size + 1
-      this.#known.set(name, index)
-      this.#names.text(name)
+    let known = this.#known.get(name)
+    if (known === undefined) known = this.#learn(name)
+    if (known.message !== this.#message) {
+      known.message = this.#message
+      this.#nameCount += 1
+      known.index = this.#nameCount
+      this.#names.bytes(known.bytes)
     }
-    this.#body.leb(index << 1)
+    this.#body.leb(known.index << 1)
+  }
+
+  #learn(name: string): KnownName {
+    const bytes = new Bytes(name.length + 5)
+    bytes.text(name)
+    const known = { message: 0, index: 0, bytes: bytes.data.slice(0, bytes.length) }
+    // A name beyond these is forgotten with the message: then it is written again where it comes again.
+    if (this.#known.size < MAX_NAMES && name.length <= MAX_NAME) this.#known.set(name, known)
+    return known
   }
 
   /** An array of `length` elements, which follow. */

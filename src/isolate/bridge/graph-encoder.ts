@@ -208,62 +208,57 @@ export class GraphEncoder {
     this.#patches.push(owner, key, node.number)
   }
 
-  /** What the builder makes `node` of. */
   #parts(node: Node): void {
-    const out = this.#out
-    const slots = (values: readonly unknown[]): void => {
-      out.array(values.length)
-      values.forEach((value, i) => {
-        this.#slot(value, node.parts, i)
-      })
-    }
+    const parts = this.#partsOf(node)
+    this.#out.array(parts.length)
+    parts.forEach((value, i) => {
+      this.#slot(value, node.parts, i)
+    })
+  }
+
+  /** What the builder makes `node` of: see `BUILD`. */
+  #partsOf(node: Node): readonly unknown[] {
     switch (node.build) {
       case BUILD.map: {
         const entries: unknown[] = []
         entriesOf.call(node.object, (value, key) => entries.push(key, value))
-        return slots(entries)
+        return entries
       }
       case BUILD.set: {
         const items: unknown[] = []
         itemsOf.call(node.object, (item) => items.push(item))
-        return slots(items)
+        return items
       }
       case BUILD.regExp: {
         const { source, flags } = regExpParts(node.object)
-        return slots([source, flags])
+        return [source, flags]
       }
       case BUILD.error: {
         const { name, message, hasCause, cause } = errorParts(node.object)
-        return slots([name, message, hasCause, cause])
+        return [name, message, hasCause, cause]
       }
       case BUILD.array: {
         const source = node.object as unknown[]
         const parts: unknown[] = [source.length]
         for (const key of Object.keys(source)) parts.push(key, source[key as unknown as number])
-        return slots(parts)
+        return parts
       }
       default: {
         const { buffer, byteOffset, byteLength, type } = viewParts(node.object)
         const number = (this.#index.get(buffer) as Node).number
-        return slots([viewPosition(type), number, byteOffset, byteLength / elementBytes(type)])
+        return [viewPosition(type), number, byteOffset, byteLength / elementBytes(type)]
       }
     }
   }
 
   #primitive(value: unknown): void {
     const out = this.#out
-    switch (typeof value) {
-      case 'string':
-        return out.string(value)
-      case 'number':
-        return out.number(value)
-      case 'boolean':
-        return out.boolean(value)
-      case 'bigint':
-        return out.bigInt(value)
-      default:
-        return value === null ? out.null() : out.undefined()
-    }
+    if (typeof value === 'string') out.string(value)
+    else if (typeof value === 'number') out.number(value)
+    else if (typeof value === 'boolean') out.boolean(value)
+    else if (typeof value === 'bigint') out.bigInt(value)
+    else if (value === null) out.null()
+    else out.undefined()
   }
 }
 

@@ -281,8 +281,8 @@ class Inspector {
       const cell = objects.ownData(prototype, KNOWN_ATOM.constructor, meter)
       if (cell !== 0) {
         if (((memory.u32[cell + 1] as number) | 0) !== TAG.object) break
-        const constructor = objects.object(memory.u32[cell] as number)
-        return this.#ownText(constructor, KNOWN_ATOM.name) ?? 'Object'
+        const maker = objects.object(memory.u32[cell] as number)
+        return this.#ownText(maker, KNOWN_ATOM.name) ?? 'Object'
       }
       at = objects.prototype(prototype)
     }

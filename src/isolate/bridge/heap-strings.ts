@@ -35,8 +35,11 @@ const UNITS: readonly number[][] = Array.from({ length: MAX_INTERNED + 1 }, (_, 
 export class HeapStrings {
   readonly #memory: HeapMemory
   readonly #runtime: number
-  /** Counts the length of every string before it is copied. Set at the start of each read. */
-  meter: ValueMeter = NO_ROOM
+  /** Counts the length of every string before it is copied. */
+  #meter: ValueMeter = NO_ROOM
+  /** Word of the atom table, and how many atoms there are. */
+  #atoms = 0
+  #atomCount = 0
 
   /** Interned strings by slot, with their words (padded with zero bytes) for the comparison. */
   readonly #interned: (string | undefined)[] = []
@@ -45,6 +48,19 @@ export class HeapStrings {
   constructor(memory: HeapMemory, runtimePointer: number) {
     this.#memory = memory
     this.#runtime = runtimePointer
+  }
+
+  /** Begins a read: `meter` counts from here on, and the atom table is where it is now. */
+  start(meter: ValueMeter): void {
+    const { u32 } = this.#memory
+    const runtime = this.#runtime >>> 2
+    const count = u32[runtime + RUNTIME.atomSize / 4] as number
+    const table = u32[runtime + RUNTIME.atomArray / 4] as number
+    if ((table & 3) !== 0 || table + count * 4 > this.#memory.size)
+      throw corrupted('the atom table is out of place')
+    this.#atoms = table >>> 2
+    this.#atomCount = count
+    this.#meter = meter
   }
 
   /** The flat string whose `JSString` is at `pointer`. @throws CaissonError `corrupted` */
@@ -58,7 +74,7 @@ export class HeapStrings {
     if (start + (length << wide) > memory.size || length > STRING.maxLength) {
       throw corrupted(`a string of ${length} units does not fit in it`)
     }
-    this.meter.addBytes(length)
+    this.#meter.addBytes(length)
     if (wide === 1) return wideText(memory.u16, start >>> 1, length)
     if (length <= MAX_INTERNED) return this.#short(start, length)
     return narrowText(memory.u8, start, length)
@@ -81,7 +97,7 @@ export class HeapStrings {
     const start = pointer + STRING.size
     if (start + (most << wide) > memory.size)
       throw corrupted(`a string of ${length} units does not fit in it`)
-    this.meter.addBytes(most)
+    this.#meter.addBytes(most)
     const units =
       wide === 1
         ? memory.u16.subarray(start >>> 1, (start >>> 1) + most)
@@ -91,14 +107,9 @@ export class HeapStrings {
 
   /** Name of the property `atom`, or undefined where the atom is a symbol or a private name. */
   name(atom: number): string | undefined {
+    if (atom >= this.#atomCount) throw corrupted(`there is no atom ${atom}`)
     const { u32 } = this.#memory
-    const runtime = this.#runtime >>> 2
-    const count = u32[runtime + RUNTIME.atomSize / 4] as number
-    const table = u32[runtime + RUNTIME.atomArray / 4] as number
-    if (atom >= count) throw corrupted(`there is no atom ${atom}`)
-    const entry = table + atom * 4
-    if ((entry & 3) !== 0 || entry + 4 > this.#memory.size) throw corrupted('the atom table is out of place')
-    const pointer = u32[entry >>> 2] as number
+    const pointer = u32[this.#atoms + atom] as number
     const word = this.#memory.block(pointer, STRING.size, 'an atom')
     if ((u32[word + STRING.hashWord] as number) >>> ATOM.typeShift !== ATOM.typeString) return undefined
     return this.flat(pointer)
@@ -150,13 +161,13 @@ export class HeapStrings {
     const length = this.#memory.u32[head + ROPE.lengthWord] as number
     if (length > STRING.maxLength) throw corrupted(`a rope of ${length} units`)
     let missing = length
-    this.meter.addBytes(length)
+    this.#meter.addBytes(length)
     const parts: string[] = []
     this.#eachLeaf(pointer, length, (leaf, leafLength) => {
       if (leafLength > missing) throw corrupted('the parts of a rope are longer than the rope')
       missing -= leafLength
       // Charged above, for the whole rope.
-      this.meter.addBytes(-leafLength)
+      this.#meter.addBytes(-leafLength)
       parts.push(this.flat(leaf))
       return true
     })

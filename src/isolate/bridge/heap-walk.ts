@@ -41,6 +41,10 @@ const CONTAINER_KINDS: Readonly<Record<number, ContainerKind>> = {
   [CLASS.error]: 'error',
 }
 
+/** Entries of the queue that are kept for the next read. */
+const KEPT_QUEUE = 256
+const NOTHING = {}
+
 const NO_METER = new ReadMeter({ bytes: 0, nodes: 0, depth: 0 }, () => '')
 
 export class HeapWalk {
@@ -54,10 +58,12 @@ export class HeapWalk {
   #filling: Owner = -1
   readonly #where = (): string => (this.#filling < 0 ? this.#root : this.#containerPath(this.#filling))
   #depth = 0
+  #limits: ValueLimits | undefined
   /** Host objects by the address of their original. */
   readonly #seen = new Map<number, object>()
 
-  // The queue of containers, one array for each column.
+  // The queue of containers, one array for each column. Only the first `#count` entries count.
+  #count = 0
   readonly #words: number[] = []
   readonly #targets: object[] = []
   readonly #owners: Owner[] = []
@@ -76,7 +82,7 @@ export class HeapWalk {
     try {
       this.meter.addNodes(1)
       const value = this.value(cell, -1, '')
-      for (let i = 0; i < this.#words.length; i += 1) this.#fill(i)
+      for (let i = 0; i < this.#count; i += 1) this.#fill(i)
       return value
     } finally {
       this.#clear()
@@ -88,8 +94,12 @@ export class HeapWalk {
     this.#root = root
     this.#filling = -1
     this.#depth = limits.depth
-    this.meter = new ReadMeter(limits, this.#where)
-    this.strings.meter = this.meter
+    if (limits === this.#limits) this.meter.reset()
+    else {
+      this.#limits = limits
+      this.meter = new ReadMeter(limits, this.#where)
+    }
+    this.strings.start(this.meter)
   }
 
   /** Reads the cell at word `cell`, which stands at `step` inside `owner`. Containers come back still empty. */
@@ -219,11 +229,13 @@ export class HeapWalk {
     const depth = owner < 0 ? 1 : (this.#depths[owner] as number) + 1
     if (depth > this.#depth) this.#tooDeep(owner, step)
     this.meter.addBytes(NODE_BYTES)
-    this.#words.push(word)
-    this.#targets.push(target)
-    this.#owners.push(owner)
-    this.#steps.push(step)
-    this.#depths.push(depth)
+    const i = this.#count
+    this.#words[i] = word
+    this.#targets[i] = target
+    this.#owners[i] = owner
+    this.#steps[i] = step
+    this.#depths[i] = depth
+    this.#count = i + 1
     return target
   }
 
@@ -241,27 +253,35 @@ export class HeapWalk {
     const target = this.#targets[i] as object
     switch (this.objects.classOf(word)) {
       case CLASS.object:
-        return fillObject(this, word, target as Record<string, unknown>, i)
+        fillObject(this, word, target as Record<string, unknown>, i)
+        break
       case CLASS.array:
-        return fillArray(this, word, target as unknown[], i)
+        fillArray(this, word, target as unknown[], i)
+        break
       case CLASS.map:
-        return fillMap(this, word, target as Map<unknown, unknown>, i)
+        fillMap(this, word, target as Map<unknown, unknown>, i)
+        break
       case CLASS.set:
-        return fillSet(this, word, target as Set<unknown>, i)
+        fillSet(this, word, target as Set<unknown>, i)
+        break
       case CLASS.error:
-        return fillError(this, word, target as Error, i)
+        fillError(this, word, target as Error, i)
+        break
       default:
-        return fillArguments(this, word, target as Record<string, unknown>, i)
+        fillArguments(this, word, target as Record<string, unknown>, i)
     }
   }
 
+  /** Lets go of what was read. Shortening an array costs more than overwriting a few of its elements. */
   #clear(): void {
-    if (this.#words.length === 0) return
-    this.#words.length = 0
-    this.#targets.length = 0
-    this.#owners.length = 0
-    this.#steps.length = 0
-    this.#depths.length = 0
+    const count = this.#count
+    if (count <= KEPT_QUEUE) {
+      for (let i = 0; i < count; i += 1) this.#targets[i] = NOTHING
+    } else {
+      for (const column of [this.#words, this.#targets, this.#owners, this.#steps, this.#depths])
+        column.length = 0
+    }
+    this.#count = 0
     if (this.#seen.size !== 0) this.#seen.clear()
   }
 }

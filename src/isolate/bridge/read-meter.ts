@@ -23,6 +23,14 @@ export class ReadMeter extends ValueMeter {
     this.#maxSteps = limits.bytes + NODE_BYTES * limits.nodes
   }
 
+  /** Starts the count for another value. */
+  reset(): void {
+    this.bytes = 0
+    this.nodes = 0
+    this.#steps = 0
+    this.#keyWork = 0
+  }
+
   /** `count` things looked at. @throws CaissonError `value_too_large` */
   addSteps(count: number): void {
     this.#steps += count

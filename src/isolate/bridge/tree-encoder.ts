@@ -33,6 +33,9 @@ const MANY = 24
 
 const keysOf = Object.keys
 const descriptorOf = Object.getOwnPropertyDescriptor
+// A fourth of the cost of a descriptor where the key is an index, and as safe: finding an accessor runs nothing.
+const lookupGetter = (Object.prototype as { __lookupGetter__?: (key: PropertyKey) => unknown })
+  .__lookupGetter__
 const prototypeOf = Object.getPrototypeOf
 const isArray = Array.isArray
 
@@ -123,11 +126,11 @@ export class TreeEncoder {
     for (let i = 0; i < keys.length; i += 1) {
       const key = keys[i] as string
       const descriptor = descriptorOf(value, key)
-      if (descriptor === undefined || descriptor.get !== undefined || descriptor.set !== undefined)
-        return false
+      const part: unknown = descriptor?.value
+      if (part === undefined && (descriptor === undefined || !('value' in descriptor))) return false
       this.bytes += key.length
       out.name(key)
-      if (!this.#value(descriptor.value, depth + 1)) return false
+      if (!this.#value(part, depth + 1)) return false
     }
     return true
   }
@@ -141,10 +144,15 @@ export class TreeEncoder {
     if (keys.length !== length || (length > 0 && keys[length - 1] !== String(length - 1))) return false
     this.#out.array(length)
     for (let i = 0; i < length; i += 1) {
-      const descriptor = descriptorOf(value, i)
-      if (descriptor === undefined || descriptor.get !== undefined || descriptor.set !== undefined)
-        return false
-      if (!this.#value(descriptor.value, depth + 1)) return false
+      let element =
+        lookupGetter !== undefined && lookupGetter.call(value, i) === undefined ? value[i] : undefined
+      if (element === undefined) {
+        // Undefined, an accessor, or a setter alone: the descriptor tells.
+        const descriptor = descriptorOf(value, i)
+        if (descriptor === undefined || !('value' in descriptor)) return false
+        element = descriptor.value
+      }
+      if (!this.#value(element, depth + 1)) return false
     }
     return true
   }

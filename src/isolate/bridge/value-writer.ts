@@ -164,7 +164,7 @@ export class ValueWriter {
     const { context } = this.#guest
     const out = this.#out
     const message = this.#allocate(out.size)
-    const length = out.copyTo(this.#memory.u8.subarray(message, message + out.size))
+    const length = out.copyTo(this.#memory.u8, message)
     const buffer = this.#checked(x.QTS_NewArrayBuffer(context, message, length))
     if (this.#isException(buffer)) {
       x.free(message)
