@@ -6,8 +6,9 @@ describe('programs', () => {
   it.each(PROGRAMS)('$name gives the same result on every run', ({ source, check }) => {
     const context = vm.createContext({})
     vm.runInContext(source, context)
-    check(vm.runInContext('run()', context))
-    check(vm.runInContext('run()', context))
+    for (let again = 0; again < 2; again++) {
+      expect(() => check(vm.runInContext('run()', context))).not.toThrow()
+    }
   })
 
   it('leave nothing but run in the global scope, and use no clock, randomness or host object', () => {

@@ -59,18 +59,29 @@ function answerLater(vm: Vm, answer: () => unknown): Handle {
   return deferred.handle
 }
 
-/** The host function of a shape. Objects travel as JSON text: faster here than `dump` and `hostToHandle`. */
+/**
+ * The host function of a shape. Objects travel as JSON text: faster here than `dump` and `hostToHandle`.
+ *
+ * The VM duplicates what the function returns and leaves the handle to us: each answer frees the one before, without
+ * which the guest's memory grows with every call.
+ */
 function hostFunction(vm: Vm, shape: HostCallShape, answer: (argument: unknown) => unknown): Handle {
+  let before: Handle | undefined
+  const give = (handle: Handle): Handle => {
+    before?.dispose()
+    before = handle
+    return handle
+  }
   return vm.newFunction('host', (handle) => {
     if (handle === undefined) {
       answer(undefined)
       return vm.undefined
     }
-    if (typeof shape.argument === 'number') return vm.newNumber(answer(handle.toNumber()) as number)
+    if (typeof shape.argument === 'number') return give(vm.newNumber(answer(handle.toNumber()) as number))
     const text = handle.toString()
-    if (typeof shape.argument === 'string') return vm.newString(answer(text) as string)
-    if (shape.awaited) return answerLater(vm, () => answer(JSON.parse(text)))
-    return vm.newString(JSON.stringify(answer(JSON.parse(text))))
+    if (typeof shape.argument === 'string') return give(vm.newString(answer(text) as string))
+    if (shape.awaited) return give(answerLater(vm, () => answer(JSON.parse(text))))
+    return give(vm.newString(JSON.stringify(answer(JSON.parse(text)))))
   })
 }
 
