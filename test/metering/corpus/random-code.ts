@@ -367,6 +367,16 @@ export class RandomCode {
     return [...this.expression('i32', 2), 0x41, 3, 0x71, 0x45, OP.if, VOID, ...this.#throw(), OP.end]
   }
 
+  /** Statements inside a `try`, of which every second ends in a conditional throw. */
+  #throwingBlock(labels: readonly Label[], depth: number): Bytes {
+    const bytes = this.#block(labels, depth)
+    if (this.#random.oneIn(2)) return bytes
+    this.#labels.push(...labels)
+    bytes.push(...this.#maybeThrow())
+    this.#labels.length -= labels.length
+    return bytes
+  }
+
   #protected(depth: number): Bytes {
     const { exceptions } = this.#world
     if (exceptions === 'none') return this.#assignment()
@@ -375,7 +385,7 @@ export class RandomCode {
   }
 
   #legacyTry(depth: number): Bytes {
-    const body = this.#block([plainLabel()], depth - 1)
+    const body = this.#throwingBlock([plainLabel()], depth - 1)
     if (this.#random.oneIn(5)) {
       const target = this.#random.below(this.#labels.length + 1)
       return [OP.try, VOID, ...body, OP.delegate, ...leb(target)]
@@ -398,15 +408,15 @@ export class RandomCode {
   #tryTable(depth: number): Bytes {
     const label = plainLabel()
     if (this.#random.oneIn(3)) {
-      const body = this.#block([label, label], depth - 1)
+      const body = this.#throwingBlock([label, label], depth - 1)
       return [OP.block, VOID, OP.try_table, VOID, ...[1, 2, 0], ...body, OP.end, OP.end]
     }
     const byReference = this.#random.oneIn(2)
     const caught: ValueType = byReference ? 'exnref' : 'i32'
     const clause = byReference ? [1, 3, 0] : [1, 0, 1, 0]
-    const body = this.#block([label, { loop: false, results: [caught] }, label], depth - 1)
+    const body = this.#throwingBlock([label, { loop: false, results: [caught] }, label], depth - 1)
     const code = [OP.try_table, VOID, ...clause, ...body, OP.end, OP.br, 1]
-    const useReference = this.#random.oneIn(3) ? [OP.throw_ref] : [OP.drop]
+    const useReference = this.#random.oneIn(2) ? [OP.throw_ref] : [OP.drop]
     const use = byReference ? useReference : this.#storePayload()
     return [OP.block, VOID, OP.block, TYPE_CODES[caught], ...code, OP.end, ...use, OP.end]
   }

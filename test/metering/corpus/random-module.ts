@@ -64,7 +64,7 @@ function createWorld(
   const large = random.oneIn(6)
   const memoryPages = large ? 64 : 1 + random.below(3)
   const tableEntries = large ? 12_000 : 40
-  builder.memory(memoryPages, random.oneIn(2) ? memoryPages + 4 : undefined)
+  builder.memory(memoryPages, memoryPages + (random.oneIn(2) ? 2 : 12))
   builder.table('funcref', tableEntries, random.oneIn(2) ? tableEntries + 50 : undefined)
   const tableCallees = functions.filter(() => random.oneIn(2))
   builder.elements(

@@ -102,7 +102,7 @@ describe('the oracle', () => {
 
   it('runs exception references, also where the engine cannot', () => {
     const seen = new Set<number>()
-    for (let seed = 0; seed < 12; seed++) {
+    for (let seed = 0; seed < 20; seed++) {
       const wasm = exposeState(createRandomModule(seed, { exceptions: 'exnref', vectors: true }))
       const module = readModule(wasm)
       const count = new FuelCount()

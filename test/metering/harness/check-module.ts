@@ -1,0 +1,135 @@
+/**
+ * The comparison at the heart of the random tests: one module, plain and metered in every way, against the oracle.
+ *
+ * 1. Behaviour (results, ends, host calls, memory, globals, tables) is the same plain and metered.
+ * 2. Fuel of every call that did not trap equals the interpreter's count.
+ * 3. Fuel of every call, trapping ones too, is the same in both profiles and for every size of slice.
+ */
+import { type MeterOptions, type MeterProfile } from '../../../src/wasm/meter-options.ts'
+import { meter } from '../../../src/wasm/meter.ts'
+import { FuelCount } from '../oracle/fuel-count.ts'
+import { readModule, type WasmModule } from '../oracle/module-reader.ts'
+import { exposeState } from './expose-state.ts'
+import { openEngineGuest, openInterpretedGuest } from './guest.ts'
+import { MeteredRun, type OpenGuest } from './metered-run.ts'
+import { type CreateImports, type Trace, trace } from './trace.ts'
+
+/** How a module is checked. */
+export interface ModuleCheck {
+  readonly createImports: CreateImports
+  /** Seed of the arguments. */
+  readonly seed: number
+  /** Slices to run with, per profile; undefined is one slice for all. */
+  readonly slices: Readonly<Record<MeterProfile, readonly (bigint | undefined)[]>>
+  readonly options?: Omit<MeterOptions, 'profile'>
+  /** Runs the module in the interpreter only: for features that the engine lacks. */
+  readonly interpretedOnly?: boolean
+}
+
+/** What a check found. */
+export interface ModuleFindings {
+  /** Differences, each one line; empty when all is well. */
+  readonly problems: readonly string[]
+  /** Fuel by the oracle's count. */
+  readonly fuel: number
+  /** How often each opcode ran. */
+  readonly opcodes: ReadonlyMap<number, number>
+  /** How many calls ended in which way. */
+  readonly ends: ReadonlyMap<string, number>
+}
+
+/** Plenty for the recursion of the random modules, so that only the tests of depth meet the end of it. */
+const DEPTH_BYTES = 100_000_000
+
+/** Checks one module. */
+export function checkModule(wasm: Uint8Array, check: ModuleCheck): ModuleFindings {
+  const exposed = exposeState(wasm)
+  const module = readModule(exposed)
+  const openGuest: OpenGuest = check.interpretedOnly === true ? openInterpretedGuest : openEngineGuest
+  const count = new FuelCount()
+  const expected = traceInterpreted(exposed, module, check, count)
+  const problems: string[] = []
+  if (check.interpretedOnly !== true) {
+    const plain = tracePlain(exposed, module, check)
+    problems.push(...compareBehaviour('interpreted', expected, 'plain', plain))
+  }
+  let first: Trace | undefined
+  for (const profile of ['v8', 'portable'] as const) {
+    const metered = meter(exposed, { ...check.options, profile }).wasm as Uint8Array<ArrayBuffer>
+    for (const slice of check.slices[profile]) {
+      const label = `${profile} ${slice ?? 'unsliced'}`
+      const found = traceMetered(metered, module, check, slice, openGuest)
+      problems.push(...compareBehaviour('interpreted', expected, label, found))
+      problems.push(...compareFuel('interpreted', expected, label, found, (end) => end !== 'trapped'))
+      first ??= found
+      problems.push(...compareFuel('first', first, label, found, () => true))
+    }
+  }
+  return { problems, fuel: count.fuel, opcodes: count.opcodes, ends: countEnds(expected) }
+}
+
+function traceInterpreted(
+  wasm: Uint8Array,
+  module: WasmModule,
+  { createImports, seed }: ModuleCheck,
+  count: FuelCount,
+): Trace {
+  const open = (imports: Parameters<OpenGuest>[1]) => openInterpretedGuest(wasm, imports, count)
+  return trace(module, { open, spent: () => BigInt(count.fuel) }, createImports, seed)
+}
+
+function tracePlain(
+  wasm: Uint8Array<ArrayBuffer>,
+  module: WasmModule,
+  { createImports, seed }: ModuleCheck,
+): Trace {
+  const open = (imports: Parameters<OpenGuest>[1]) => openEngineGuest(wasm, imports)
+  return trace(module, { open, spent: () => 0n }, createImports, seed)
+}
+
+function traceMetered(
+  wasm: Uint8Array<ArrayBuffer>,
+  module: WasmModule,
+  { createImports, seed }: ModuleCheck,
+  slice: bigint | undefined,
+  openGuest: OpenGuest,
+): Trace {
+  const run = new MeteredRun({ depth: DEPTH_BYTES, ...(slice === undefined ? {} : { slice }) })
+  const open = (imports: Parameters<OpenGuest>[1]) => run.open(wasm, imports, openGuest)
+  return trace(module, { open, spent: (guest) => run.spent(guest) }, createImports, seed)
+}
+
+function compareBehaviour(nameA: string, a: Trace, nameB: string, b: Trace): string[] {
+  const problems: string[] = []
+  const describe = ({ calls }: Trace, i: number): string => {
+    const call = calls[i]
+    return call === undefined ? 'no call' : `${call.name} ${call.end} [${call.events.join(' | ')}]`
+  }
+  for (let i = 0; i < Math.max(a.calls.length, b.calls.length); i++) {
+    const [seenA, seenB] = [describe(a, i), describe(b, i)]
+    if (seenA !== seenB) problems.push(`${nameA}: ${seenA}; ${nameB}: ${seenB}`)
+  }
+  const [stateA, stateB] = [a.state.join('; '), b.state.join('; ')]
+  if (stateA !== stateB) problems.push(`state ${nameA}: ${stateA}; ${nameB}: ${stateB}`)
+  return problems
+}
+
+function compareFuel(
+  nameA: string,
+  a: Trace,
+  nameB: string,
+  b: Trace,
+  counts: (end: string) => boolean,
+): string[] {
+  return a.calls.flatMap((call, i) => {
+    const other = b.calls[i]
+    if (!counts(call.end) || other === undefined || other.fuel === call.fuel) return []
+    return [`fuel of ${call.name} (${call.end}): ${nameA} ${call.fuel}, ${nameB} ${other.fuel}`]
+  })
+}
+
+function countEnds({ calls }: Trace): Map<string, number> {
+  const ends = new Map<string, number>()
+  for (const { end } of calls) ends.set(end, (ends.get(end) ?? 0) + 1)
+  return ends
+}
