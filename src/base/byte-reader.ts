@@ -33,6 +33,11 @@ export class ByteReader {
     return this.#bytes.length - this.#offset
   }
 
+  /** Goes back over the last `length` bytes read, to read them again in another way. */
+  back(length: number): void {
+    this.#offset -= Math.min(length, this.#offset)
+  }
+
   byte(): number {
     return this.#bytes[this.#take(1)] as number
   }
@@ -52,6 +57,10 @@ export class ByteReader {
       scale *= 0x80
     }
     throw this.corrupted('a number is too large')
+  }
+
+  uint32(): number {
+    return this.#view.getUint32(this.#take(4), true)
   }
 
   float64(): number {

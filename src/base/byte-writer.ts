@@ -34,6 +34,12 @@ export class ByteWriter {
     this.#bytes[this.#length++] = rest
   }
 
+  uint32(value: number): void {
+    this.#reserve(4)
+    this.#view.setUint32(this.#length, value, true)
+    this.#length += 4
+  }
+
   float64(value: number): void {
     this.#reserve(8)
     this.#view.setFloat64(this.#length, value, true)

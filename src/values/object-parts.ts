@@ -1,5 +1,5 @@
 /**
- * Reads what is inside objects of each kind, by captured getters of the language, so that neither own
+ * Takes objects of each kind apart and makes them, by captured getters of the language, so that neither own
  * properties that shadow them nor subclasses that override them run or lie.
  *
  * Every function throws a `TypeError` when the object is not what `kindOf` said (it cannot be, but for Proxies)
@@ -16,6 +16,20 @@ function getter(prototype: object, key: PropertyKey): Getter {
 
 function optionalGetter(prototype: object, key: PropertyKey): Getter | undefined {
   return Object.getOwnPropertyDescriptor(prototype, key)?.get
+}
+
+// --- Properties
+
+/** Whether `key` is the name of an element of arrays: a whole number below 2^32 - 1 in its shortest form. */
+export function isArrayIndex(key: string): boolean {
+  const index = Number(key)
+  return Number.isInteger(index) && index >= 0 && index < 2 ** 32 - 1 && String(index) === key
+}
+
+/** Gives a fresh object an own data property. `__proto__` is a key like any other. */
+export function setProperty(target: object, key: string, value: unknown): void {
+  if (key !== '__proto__') (target as Record<string, unknown>)[key] = value
+  else Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })
 }
 
 // --- Dates and boxed primitives

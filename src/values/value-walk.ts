@@ -17,7 +17,15 @@ import { CaissonError } from '../base/errors.ts'
 import { createError, ErrorPropertyRefused, errorParts, setCause } from './error-value.ts'
 import type { ValueLimits } from './limits.ts'
 import { ObjectIndex } from './object-index.ts'
-import { bufferByteLength, copyBytes, createView, isUnstableBuffer, viewParts } from './object-parts.ts'
+import {
+  bufferByteLength,
+  copyBytes,
+  createView,
+  isArrayIndex,
+  isUnstableBuffer,
+  setProperty,
+  viewParts,
+} from './object-parts.ts'
 import { type ContainerKind, kindOf } from './value-kind.ts'
 import { copyLeaf } from './value-leaf.ts'
 import { NODE_BYTES, ValueMeter } from './value-meter.ts'
@@ -31,8 +39,6 @@ interface Container extends Holder {
   readonly depth: number
   readonly parent: Container | undefined
 }
-
-type Data = Record<string | number, unknown>
 
 const keysOf = Object.keys
 const descriptorOf = Object.getOwnPropertyDescriptor
@@ -292,10 +298,7 @@ class Walk {
   private property(container: Container, key: string): void {
     this.meter.addBytes(key.length)
     const placed = this.place(this.data(container.source, key), key)
-    const copy = container.copy as Data | undefined
-    if (copy === undefined) return
-    if (key !== '__proto__') copy[key] = placed
-    else defineData(copy, key, placed)
+    if (container.copy !== undefined) setProperty(container.copy, key, placed)
   }
 
   private fillArray(container: Container, source: unknown[]): void {
@@ -321,7 +324,7 @@ class Walk {
 
   private fillSparse(container: Container, keys: readonly string[], length: number): void {
     let indices = 0
-    while (indices < keys.length && isIndexBelow(keys[indices] as string, length)) indices++
+    while (indices < keys.length && isArrayIndex(keys[indices] as string)) indices++
     this.meter.addBytes((length - indices) * NODE_BYTES)
     this.meter.addNodes(keys.length - indices)
     const copy = container.copy as unknown[] | undefined
@@ -367,13 +370,4 @@ class Walk {
 /** Most arguments and results of a tight loop of calls: not worth a walk. */
 function isSmall(value: unknown): boolean {
   return value === undefined || value === null || typeof value === 'number' || typeof value === 'boolean'
-}
-
-function defineData(target: object, key: string, value: unknown): void {
-  Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })
-}
-
-function isIndexBelow(key: string, length: number): boolean {
-  const index = Number(key)
-  return index < length && index >= 0 && String(index) === key && Number.isInteger(index)
 }
