@@ -9,6 +9,7 @@
  * printed follows its line. One line per step, the same on a terminal and in a pipe.
  */
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { runCommand } from './run-command.ts'
 
 interface Step {
@@ -76,7 +77,8 @@ function seconds(ms: number): string {
 }
 
 function indented(text: string): string {
-  return text
+  // Some tools colour their output in CI whatever they are told.
+  return stripVTControlCharacters(text)
     .trimEnd()
     .split('\n')
     .map((line) => `    ${line}`)
