@@ -10,6 +10,7 @@
 import { ByteReader } from './byte-reader.ts'
 import type { CodeContext } from './code-context.ts'
 import type { Opcode } from './cost.ts'
+import { IntList } from './int-list.ts'
 import type { FunctionBody } from './module.ts'
 import { invalidModule, unsupportedFeature } from './module-error.ts'
 import {
@@ -30,29 +31,6 @@ export const BLOCK_VALUE = -2
 
 /** The limit that engines put on locals, parameters included. */
 const MAX_LOCALS = 50_000
-
-/** A stack of integers that grows. */
-export class IntList {
-  items: Int32Array = new Int32Array(64)
-  length = 0
-
-  push(value: number): void {
-    if (this.length === this.items.length) {
-      const grown = new Int32Array(this.length * 2)
-      grown.set(this.items)
-      this.items = grown
-    }
-    this.items[this.length++] = value
-  }
-
-  at(index: number): number {
-    return this.items[index] as number
-  }
-
-  top(): number {
-    return this.items[this.length - 1] as number
-  }
-}
 
 /**
  * The instructions of one body. A decoder fills the same object again and again: what is in it is valid until

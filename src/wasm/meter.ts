@@ -1,0 +1,333 @@
+/**
+ * Makes any core module count its work in fuel and its recursion in bytes, and stop when either is used up.
+ *
+ * The metered module imports one function, `caisson.refill (kind: i32) -> i64`, and exports two mutable globals:
+ * `caisson.fuel` (i64, counts down) and `caisson.depth` (i32, counts down, back up on every way out).
+ *
+ * 1. Exact: when an export has returned, or thrown an exception, the counter has gone down by the prices
+ *    (`cost.ts`) of exactly the instructions that were executed. Where charges stand never shows in the total.
+ * 2. Slices: where a check finds the counter below zero, `refill(0)` is called with the counter in the global.
+ *    It returns the new value of the counter, not negative, to go on; a negative one makes the module execute
+ *    `unreachable`. The sites of checks do not depend on the size of slices, so that fuel of a given total runs
+ *    out at the same place however it was handed out.
+ * 3. Nothing runs for long without a check: every cycle of every flow graph and of the call graph has one, and
+ *    `maxFuelBetweenChecks` bounds what lies between two.
+ * 4. Depth: functions that end recursion take an estimate of their native frame from `caisson.depth` and put it
+ *    back. Below zero, `refill(1)` is called; negative stops as in 2, otherwise the module goes on (the host may
+ *    have raised the global). The estimate depends on the module only, not on the engine.
+ * 5. A trap ends the instance; then the counter may lack or exceed what the interrupted functions did.
+ * 6. The same bytes and options give the same bytes. Both profiles have the same sites and the same counts.
+ */
+import { ByteWriter } from './byte-writer.ts'
+import { buildCallGraph, type CallGraph } from './call-graph.ts'
+import { capModule } from './cap.ts'
+import {
+  type BlockCalls,
+  type CheckSites,
+  type CheckSummary,
+  chooseChecks,
+  MAX_BLOCK,
+} from './check-sites.ts'
+import { type CodeContext, codeContext } from './code-context.ts'
+import { CodeWriter } from './code-writer.ts'
+import { fuelCost } from './cost.ts'
+import { planCounterCache } from './counter-cache.ts'
+import { DecodedBody, decodeBody } from './decode-body.ts'
+import { encodeModule } from './encode-module.ts'
+import { buildFlowGraph, type FlowContext, type FlowGraph } from './flow-graph.ts'
+import {
+  estimateFrequencies,
+  type Frequencies,
+  measuredFrequencies,
+  type Outgoing,
+  outgoingEdges,
+} from './frequency.ts'
+import { MeterAdditions } from './meter-additions.ts'
+import { prepareModule } from './meter-input.ts'
+import type { Metered, MeterOptions, MeterReport } from './meter-options.ts'
+import { writeMeteredBody } from './metered-body.ts'
+import type { FunctionBody, Module } from './module.ts'
+import { unsupportedFeature } from './module-error.ts'
+import { moduleFeatures } from './module-features.ts'
+import { OP } from './opcode-table.ts'
+import { parseModule } from './parse-module.ts'
+import { placeCharges } from './placement.ts'
+import { cutRecursion, type RecursionCuts } from './recursion.ts'
+import { type ModuleScan, scanModule } from './scan-module.ts'
+import { findUnwinding, type Unwinding } from './unwinding.ts'
+
+export {
+  type BlockFrequencies,
+  DEPTH_EXPORT,
+  FUEL_EXPORT,
+  INITIAL_DEPTH,
+  INITIAL_FUEL,
+  METER_NAMESPACE,
+  type Metered,
+  type MeterOptions,
+  type MeterProfile,
+  type MeterReport,
+  REFILL_DEPTH,
+  REFILL_FUEL,
+  REFILL_IMPORT,
+} from './meter-options.ts'
+
+/**
+ * Meters a core module.
+ *
+ * @param wasm bytes that an engine accepts (`WebAssembly.validate`): operand types are not checked again.
+ * @throws `invalid_module` with an offset; `unsupported_feature` with the feature's name; `invalid_limit` if the
+ *   module needs more memory or table entries from the start than the options allow.
+ */
+export function meter(wasm: Uint8Array, options: MeterOptions): Metered {
+  const module = prepareModule(capModule(parseModule(wasm), options), options.keepNames === true)
+  const pass = new MeterPass(module, options)
+  const metered = encodeModule(pass.run())
+  return { wasm: metered, report: pass.report(wasm.length, metered.length) }
+}
+
+/** Engines refuse longer bodies. */
+const MAX_BODY_BYTES = 7_654_321
+
+class MeterPass {
+  readonly #module: Module
+  readonly #options: MeterOptions
+  readonly #context: CodeContext
+  readonly #scan: ModuleScan
+  readonly #calls: CallGraph
+  readonly #cuts: RecursionCuts
+  readonly #unwinding: Unwinding
+  readonly #additions: MeterAdditions
+  /** What callers know of each node of the call graph. */
+  readonly #summaries: CheckSummary[]
+  /** What callers of each defined function pay in advance. */
+  readonly #entryCharges: Float64Array
+  readonly #flow: FlowContext
+  readonly #body: DecodedBody = new DecodedBody()
+  readonly #code: CodeWriter = new CodeWriter(new ByteWriter(1 << 16))
+  #blocks = 0
+  #chargeSites = 0
+  #checkSites = 0
+  #cached = 0
+  #longest = 0
+  #prepaid = 0
+  #owed = 0
+
+  constructor(module: Module, options: MeterOptions) {
+    this.#module = module
+    this.#options = options
+    this.#context = codeContext(module)
+    const context = this.#context
+    this.#scan = scanModule(module, context)
+    this.#calls = buildCallGraph(module, context, this.#scan)
+    this.#cuts = cutRecursion(this.#calls, this.#scan.functions, this.#callCounts())
+    this.#unwinding = findUnwinding(this.#scan, context.importedFunctions, options.importsMayThrow === true)
+    this.#additions = new MeterAdditions(module, context)
+    this.#summaries = new Array<CheckSummary>(this.#calls.nodes).fill(UNKNOWN_CALLEE)
+    this.#entryCharges = new Float64Array(module.functions.length)
+    for (const [index, cut] of this.#cuts.checked.entries())
+      if (cut === 1) this.#summaries[index] = CHECKED_CALLEE
+    this.#flow = this.#flowContext()
+  }
+
+  /** How often each defined function is called: measured, or guessed from how many others call it. */
+  #callCounts(): Float64Array {
+    const { frequencies } = this.#options
+    const counts = new Float64Array(this.#module.functions.length)
+    if (frequencies !== undefined) {
+      for (let index = 0; index < counts.length; index++) {
+        counts[index] = frequencies.get(this.#context.importedFunctions + index)?.[0] ?? 0
+      }
+      return counts
+    }
+    for (const { callees } of this.#scan.functions) {
+      for (const callee of callees) {
+        const index = callee - this.#context.importedFunctions
+        if (index >= 0) counts[index] = (counts[index] as number) + 1
+      }
+    }
+    for (const [index, { instructions }] of this.#scan.functions.entries()) {
+      counts[index] = (counts[index] as number) / (10 + instructions)
+    }
+    return counts
+  }
+
+  #flowContext(): FlowContext {
+    const { importedFunctions, types } = this.#context
+    return {
+      types,
+      maxBlock: MAX_BLOCK,
+      cost: (body, at) => {
+        const opcode = body.opcodes.at(at)
+        const price = fuelCost(opcode)
+        if (opcode !== OP.call && opcode !== OP.returnCall) return price
+        const callee = body.first.at(at) - importedFunctions
+        return callee < 0 ? price : price + (this.#entryCharges[callee] as number)
+      },
+      unchecked: (body, at) => {
+        const callee = this.#callee(body, at)
+        return callee === undefined ? 0 : Math.max(callee.through, 0)
+      },
+      mayUnwind: (body, at) =>
+        body.opcodes.at(at) === OP.call
+          ? this.#unwinding.byName(body.first.at(at))
+          : this.#unwinding.byReference,
+    }
+  }
+
+  /** What is known of the callee, if the instruction is a call. */
+  #callee(body: DecodedBody, at: number): CheckSummary | undefined {
+    switch (body.opcodes.at(at)) {
+      case OP.call:
+      case OP.returnCall: {
+        const callee = body.first.at(at) - this.#context.importedFunctions
+        return callee < 0 ? IMPORT : (this.#summaries[callee] as CheckSummary)
+      }
+      case OP.callIndirect:
+      case OP.returnCallIndirect:
+      case OP.callRef:
+      case OP.returnCallRef:
+        return this.#summaries[this.#calls.hubOf(body.first.at(at))]
+      default:
+        return undefined
+    }
+  }
+
+  run(): Module {
+    const { functions } = this.#calls
+    const bodies = new Array<FunctionBody>(functions)
+    for (const node of this.#cuts.order) {
+      if (node < functions) bodies[node] = this.#rewrite(node)
+      else this.#summaries[node] = this.#joinTargets(node)
+    }
+    return this.#additions.finish(bodies)
+  }
+
+  /** What is known of a call by reference: any of its targets may be meant. */
+  #joinTargets(hub: number): CheckSummary {
+    const { first, list, nodes } = this.#calls
+    if (hub === nodes - 1) return IMPORT
+    let { through, before, after } = IMPORT
+    for (let slot = first[hub] as number; slot < (first[hub + 1] as number); slot++) {
+      const target = this.#summaries[list[slot] as number] as CheckSummary
+      through = Math.max(through, target.through)
+      before = Math.max(before, target.before)
+      after = Math.max(after, target.after)
+    }
+    return { through, before, after }
+  }
+
+  #rewrite(index: number): FunctionBody {
+    const source = this.#module.bodies[index] as FunctionBody
+    const functionIndex = this.#context.importedFunctions + index
+    decodeBody(this.#context, source, functionIndex, this.#body)
+    const graph = buildFlowGraph(this.#body, this.#flow)
+    const outgoing = outgoingEdges(graph)
+    const frequencies = this.#frequencies(graph, outgoing, functionIndex)
+    const calls = this.#blockCalls(graph)
+    const checks = chooseChecks(graph, outgoing, frequencies, calls, this.#cuts.checked[index] === 1)
+    const freeEntry = this.#calls.reachableFromOutside[index] === 0 && checks.blocks[0] === 0
+    const placement = placeCharges(graph, frequencies, settledBlocks(graph, checks), freeEntry)
+    this.#summaries[index] = checks.summary
+    this.#entryCharges[index] = placement.entryCharge
+    const catches = this.#scan.functions[index]?.catches === true
+    const counts = this.#options.depth !== false
+    const cache =
+      this.#options.profile === 'v8' && !catches
+        ? planCounterCache(this.#body, graph, outgoing, frequencies, placement, checks)
+        : undefined
+    const code = this.#code
+    code.out.clear()
+    const sites = writeMeteredBody(
+      {
+        body: this.#body,
+        graph,
+        placement,
+        checks,
+        cache,
+        depthWeight: counts ? (this.#cuts.weights[index] as number) : 0,
+        restoresDepth: counts && catches,
+        mapFunction: (callee) => this.#additions.mapFunction(callee),
+        bulkFunction: (at) => this.#additions.bulkFunction(this.#body, at),
+        writeWrapper: (writer) => this.#additions.writeResultBlock(writer, this.#body.typeIndex),
+      },
+      this.#additions.runtime,
+      code,
+    )
+    if (code.out.length > MAX_BODY_BYTES) {
+      throw unsupportedFeature(
+        `a function longer than ${MAX_BODY_BYTES} bytes once metered`,
+        source.offset,
+        functionIndex,
+      )
+    }
+    this.#blocks += graph.blocks
+    this.#chargeSites += sites.charges
+    this.#checkSites += sites.checks
+    if (cache !== undefined) this.#cached++
+    this.#longest = Math.max(this.#longest, checks.longest)
+    this.#prepaid = Math.max(this.#prepaid, placement.maxPrepaid)
+    this.#owed = Math.max(this.#owed, placement.maxOwed)
+    return { bytes: code.out.copy(), offset: 0 }
+  }
+
+  #frequencies(graph: FlowGraph, outgoing: Outgoing, functionIndex: number): Frequencies {
+    const guess = estimateFrequencies(graph, outgoing)
+    const counts = this.#options.frequencies?.get(functionIndex)
+    if (counts === undefined || counts.length !== graph.blocks) return guess
+    return measuredFrequencies(graph, outgoing, guess, counts)
+  }
+
+  #blockCalls(graph: FlowGraph): ReadonlyMap<number, BlockCalls> {
+    const calls = new Map<number, BlockCalls>()
+    const body = this.#body
+    for (let at = 0; at < body.length; at++) {
+      const block = graph.blockOf.at(at)
+      if (block < 0) continue
+      const callee = this.#callee(body, at)
+      if (callee === undefined) continue
+      const known = calls.get(block)
+      calls.set(block, {
+        cuts: known?.cuts === true || callee.through < 0,
+        through: (known?.through ?? 0) + Math.max(callee.through, 0),
+        before: Math.max(known?.before ?? -1, callee.before),
+        after: Math.max(known?.after ?? -1, callee.after),
+      })
+    }
+    return calls
+  }
+
+  report(bytesIn: number, bytesOut: number): MeterReport {
+    const features = new Set([...this.#scan.features, ...moduleFeatures(this.#module)])
+    return {
+      features: [...features].sort(),
+      functions: this.#module.functions.length,
+      blocks: this.#blocks,
+      chargeSites: this.#chargeSites,
+      checkSites: this.#checkSites,
+      depthSites:
+        this.#options.depth === false ? 0 : this.#cuts.counted.reduce((sum, counted) => sum + counted, 0),
+      cachedFunctions: this.#cached,
+      maxFuelBetweenChecks: this.#longest,
+      maxPrepaidFuel: this.#prepaid,
+      maxOwedFuel: this.#owed,
+      uncountedDepthBytes: this.#cuts.uncounted,
+      bytesIn,
+      bytesOut,
+    }
+  }
+}
+
+/** An import spends no fuel of the module. */
+const IMPORT: CheckSummary = { through: 0, before: -1, after: -1 }
+const UNKNOWN_CALLEE: CheckSummary = IMPORT
+/** A function that checks on entry and was not looked at yet. */
+const CHECKED_CALLEE: CheckSummary = { through: -1, before: 0, after: 0 }
+
+/** Blocks at whose beginning nothing may be pending: those with checks, and those that checked edges lead to. */
+function settledBlocks(graph: FlowGraph, checks: CheckSites): Set<number> {
+  const settled = new Set<number>()
+  for (const [block, checked] of checks.blocks.entries()) if (checked === 1) settled.add(block)
+  for (const [edge, checked] of checks.edges.entries()) if (checked === 1) settled.add(graph.to.at(edge))
+  return settled
+}

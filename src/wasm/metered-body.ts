@@ -1,0 +1,306 @@
+/**
+ * Writes one function with its charges, checks and depth count.
+ *
+ * At every seam the order is fixed: what is charged on the way in, a check of that way; then, where a block
+ * begins, the depth of a handler, the block's check, its charge; right before an exit the store of a cached
+ * counter and the end of the depth count. Both profiles write the same sites.
+ */
+import type { CheckSites } from './check-sites.ts'
+import type { CodeWriter } from './code-writer.ts'
+import { type CounterCache, usesGlobalCounter } from './counter-cache.ts'
+import type { DecodedBody } from './decode-body.ts'
+import { EDGE, EXIT, type FlowGraph, ROLE } from './flow-graph.ts'
+import { OP } from './opcode-table.ts'
+import type { Placement } from './placement.ts'
+import { type BodyHooks, rewriteBody } from './rewrite-body.ts'
+import { I32, I64, type ValueType } from './value-type.ts'
+
+/** Globals and functions that metered code refers to, in the numbering of the metered module. */
+export interface MeterRuntime {
+  readonly fuelGlobal: number
+  readonly depthGlobal: number
+  /** `() -> ()`: the global fell below zero. */
+  readonly refillFunction: number
+  /** `(counter) -> counter`: the cached counter fell below zero. */
+  readonly refillCachedFunction: number
+  /** `() -> ()`: the depth allowance fell below zero. */
+  readonly deepFunction: number
+}
+
+/** What a body becomes. */
+export interface BodyPlan {
+  readonly body: DecodedBody
+  readonly graph: FlowGraph
+  readonly placement: Placement
+  readonly checks: CheckSites
+  readonly cache: CounterCache | undefined
+  /** Bytes of native stack to count on entry; 0 for none. */
+  readonly depthWeight: number
+  /** Whether handlers restore the depth. */
+  readonly restoresDepth: boolean
+  /** New index of a function. */
+  readonly mapFunction: (index: number) => number
+  /** The function that stands in for a bulk instruction at this place. */
+  readonly bulkFunction: (at: number) => number | undefined
+  /** Writes the block type of a wrapper with the results of the function. */
+  readonly writeWrapper: (code: CodeWriter) => void
+}
+
+/** Numbers of sites in one function. */
+export interface SiteCounts {
+  readonly charges: number
+  readonly checks: number
+}
+
+/** Writes locals and code. */
+export function writeMeteredBody(plan: BodyPlan, runtime: MeterRuntime, code: CodeWriter): SiteCounts {
+  return new MeteredBodyWriter(plan, runtime, code).write()
+}
+
+const NONE = -1
+
+class MeteredBodyWriter implements BodyHooks {
+  readonly #plan: BodyPlan
+  readonly #runtime: MeterRuntime
+  readonly #code: CodeWriter
+  // Which block and edges have their seam at each instruction. Those behind one are shifted by one: entry is 0.
+  readonly #blockBehind: Int32Array
+  readonly #edgeBehind: Int32Array
+  readonly #edgeBefore: Int32Array
+  readonly #edgeTaken: Int32Array
+  readonly #edgeOtherwise: Int32Array
+  readonly #counterLocal: number
+  readonly #depthLocal: number
+  readonly #locals: ValueType[] = []
+  /** Whether the local counter may differ from the global at the current point. */
+  #dirty = false
+  #charges = 0
+  #checks = 0
+
+  constructor(plan: BodyPlan, runtime: MeterRuntime, code: CodeWriter) {
+    this.#plan = plan
+    this.#runtime = runtime
+    this.#code = code
+    const seams = plan.body.length + 2
+    this.#blockBehind = new Int32Array(seams).fill(NONE)
+    this.#edgeBehind = new Int32Array(seams).fill(NONE)
+    this.#edgeBefore = new Int32Array(seams).fill(NONE)
+    this.#edgeTaken = new Int32Array(seams).fill(NONE)
+    this.#edgeOtherwise = new Int32Array(seams).fill(NONE)
+    this.#locateSeams()
+    this.#counterLocal = plan.body.locals
+    if (plan.cache !== undefined || this.#fusesOnGlobal()) this.#locals.push(I64)
+    this.#depthLocal = plan.body.locals + this.#locals.length
+    if (plan.depthWeight > 0 || plan.restoresDepth) this.#locals.push(I32)
+  }
+
+  write(): SiteCounts {
+    const wrapper = this.#plan.graph.wrapped ? this.#plan.writeWrapper : undefined
+    rewriteBody(this.#plan.body, this.#code, { locals: this.#locals, wrapper }, this)
+    return { charges: this.#charges, checks: this.#checks }
+  }
+
+  #locateSeams(): void {
+    const { graph } = this.#plan
+    for (let block = 0; block < graph.blocks; block++) {
+      if (graph.roles.at(block) !== ROLE.pad) this.#blockBehind[graph.starts.at(block) + 1] = block
+    }
+    for (let edge = 0; edge < graph.edges; edge++) {
+      const at = graph.instructions.at(edge)
+      switch (graph.kinds.at(edge)) {
+        case EDGE.before:
+          this.#edgeBefore[at] = edge
+          break
+        case EDGE.after:
+          this.#edgeBehind[at + 1] = edge
+          break
+        case EDGE.taken:
+          this.#edgeTaken[at] = edge
+          break
+        case EDGE.otherwise:
+          this.#edgeOtherwise[at] = edge
+          break
+      }
+    }
+  }
+
+  /** Whether some charge and check of the global counter are one: that takes a temporary local. */
+  #fusesOnGlobal(): boolean {
+    const { graph, checks } = this.#plan
+    for (let edge = 0; edge < graph.edges; edge++) {
+      if (this.#edgeCharge(edge) === 0) continue
+      const to = graph.to.at(edge)
+      if (checks.edges[edge] === 1) return true
+      if (graph.kinds.at(edge) === EDGE.after && to !== EXIT && checks.blocks[to] === 1) return true
+    }
+    return false
+  }
+
+  #edgeCharge(edge: number): number {
+    return edge === NONE ? 0 : (this.#plan.placement.edges[edge] as number)
+  }
+
+  #edgeCheck(edge: number): boolean {
+    return edge !== NONE && this.#plan.checks.edges[edge] === 1
+  }
+
+  hasBefore(at: number): boolean {
+    if (this.#edgeOtherwise[at] !== NONE || this.#edgeBefore[at] !== NONE) return true
+    return this.#dirty && this.#looksAtGlobal(at)
+  }
+
+  before(at: number): void {
+    const { graph } = this.#plan
+    const edge = this.#edgeBefore[at] as number
+    if (edge !== NONE) {
+      this.#spend(this.#edgeCharge(edge), this.#edgeCheck(edge))
+      if (graph.to.at(edge) === EXIT) this.#leave()
+    }
+    if (this.#looksAtGlobal(at)) this.#store()
+    const otherwise = this.#edgeOtherwise[at] as number
+    if (this.#edgeCharge(otherwise) === 0 && !this.#edgeCheck(otherwise)) return
+    this.#code.op(OP.else)
+    this.#spend(this.#edgeCharge(otherwise), this.#edgeCheck(otherwise))
+  }
+
+  hasAfter(at: number): boolean {
+    if (at === -1 || this.#blockBehind[at + 1] !== NONE) return true
+    return this.#plan.cache?.lastUse[this.#plan.graph.blockOf.at(at)] === at
+  }
+
+  after(at: number): void {
+    const plan = this.#plan
+    const { cache } = plan
+    if (at === -1) this.#enter()
+    else if (cache !== undefined) this.#reload(at, cache)
+    const block = this.#blockBehind[at + 1] as number
+    if (block === NONE) return
+    const edge = this.#edgeBehind[at + 1] as number
+    const handles = plan.graph.roles.at(block) === ROLE.handler
+    if (cache !== undefined && at !== -1) this.#dirty = cache.dirtyIn[block] === 1
+    const checks = plan.checks.blocks[block] === 1
+    const charge = plan.placement.blocks[block] as number
+    if (handles && plan.restoresDepth) {
+      this.#code.op(OP.localGet, this.#depthLocal).op(OP.globalSet, this.#runtime.depthGlobal)
+    }
+    if (this.#edgeCheck(edge)) {
+      this.#spend(this.#edgeCharge(edge), true)
+      this.#spend(0, checks)
+      this.#spend(charge, false)
+    } else if (checks) {
+      this.#spend(this.#edgeCharge(edge), true)
+      this.#spend(charge, false)
+    } else {
+      this.#spend(this.#edgeCharge(edge) + charge, false)
+    }
+  }
+
+  replace(at: number): boolean {
+    const { body, mapFunction } = this.#plan
+    const opcode = body.opcodes.at(at)
+    const first = body.first.at(at)
+    if (opcode === OP.call || opcode === OP.returnCall || opcode === OP.refFunc) {
+      this.#code.op(opcode, mapFunction(first))
+      return true
+    }
+    if (opcode === OP.brIf) {
+      const edge = this.#edgeTaken[at] as number
+      if (this.#edgeCharge(edge) === 0 && !this.#edgeCheck(edge)) return false
+      const dirty = this.#dirty
+      this.#code.if()
+      this.#spend(this.#edgeCharge(edge), this.#edgeCheck(edge))
+      this.#code.op(OP.br, first + 1).op(OP.end)
+      this.#dirty = dirty
+      return true
+    }
+    const helper = this.#plan.bulkFunction(at)
+    if (helper === undefined) return false
+    this.#code.op(OP.call, helper)
+    return true
+  }
+
+  #looksAtGlobal(at: number): boolean {
+    const { body, graph } = this.#plan
+    return at < body.length && graph.blockOf.at(at) !== NONE && usesGlobalCounter(body.opcodes.at(at))
+  }
+
+  /** The function's own beginning: depth, then the cached counter. */
+  #enter(): void {
+    const plan = this.#plan
+    const { depthGlobal, deepFunction, fuelGlobal } = this.#runtime
+    const code = this.#code
+    if (plan.depthWeight > 0) {
+      code.op(OP.globalGet, depthGlobal).i32(plan.depthWeight).op(OP.i32Sub)
+      code.op(OP.localTee, this.#depthLocal).op(OP.globalSet, depthGlobal)
+      code.op(OP.localGet, this.#depthLocal).i32(0).op(OP.i32LtS)
+      code.if().op(OP.call, deepFunction).op(OP.end)
+    } else if (plan.restoresDepth) {
+      code.op(OP.globalGet, depthGlobal).op(OP.localSet, this.#depthLocal)
+    }
+    if (plan.cache?.liveIn[0] === 1) {
+      code.op(OP.globalGet, fuelGlobal).op(OP.localSet, this.#counterLocal)
+    }
+  }
+
+  /** Right before an exit. */
+  #leave(): void {
+    this.#store()
+    const { depthWeight } = this.#plan
+    if (depthWeight === 0) return
+    const code = this.#code
+    code.op(OP.localGet, this.#depthLocal).i32(depthWeight).op(OP.i32Add)
+    code.op(OP.globalSet, this.#runtime.depthGlobal)
+  }
+
+  #store(): void {
+    if (!this.#dirty) return
+    this.#code.op(OP.localGet, this.#counterLocal).op(OP.globalSet, this.#runtime.fuelGlobal)
+    this.#dirty = false
+  }
+
+  #reload(at: number, cache: CounterCache): void {
+    const block = this.#plan.graph.blockOf.at(at)
+    if (block === NONE || cache.lastUse[block] !== at || cache.liveOut[block] === 0) return
+    this.#code.op(OP.globalGet, this.#runtime.fuelGlobal).op(OP.localSet, this.#counterLocal)
+  }
+
+  /** Charges and checks, in this order, what there is to charge and check. */
+  #spend(charge: number, check: boolean): void {
+    if (charge !== 0) this.#charges++
+    if (check) this.#checks++
+    if (this.#plan.cache === undefined) this.#spendGlobal(charge, check)
+    else this.#spendLocal(charge, check)
+  }
+
+  #spendLocal(charge: number, check: boolean): void {
+    const code = this.#code
+    const counter = this.#counterLocal
+    if (charge !== 0) {
+      this.#dirty = true
+      code
+        .op(OP.localGet, counter)
+        .i64(charge)
+        .op(OP.i64Sub)
+        .op(check ? OP.localTee : OP.localSet, counter)
+    }
+    if (!check) return
+    if (charge === 0) code.op(OP.localGet, counter)
+    code.i64(0).op(OP.i64LtS).if()
+    code.op(OP.localGet, counter).op(OP.call, this.#runtime.refillCachedFunction)
+    code.op(OP.localSet, counter).op(OP.end)
+  }
+
+  #spendGlobal(charge: number, check: boolean): void {
+    const { fuelGlobal, refillFunction } = this.#runtime
+    const code = this.#code
+    if (charge !== 0) {
+      code.op(OP.globalGet, fuelGlobal).i64(charge).op(OP.i64Sub)
+      if (check) code.op(OP.localTee, this.#counterLocal)
+      code.op(OP.globalSet, fuelGlobal)
+    }
+    if (!check) return
+    if (charge === 0) code.op(OP.globalGet, fuelGlobal)
+    else code.op(OP.localGet, this.#counterLocal)
+    code.i64(0).op(OP.i64LtS).if().op(OP.call, refillFunction).op(OP.end)
+  }
+}

@@ -1,0 +1,213 @@
+/**
+ * Which functions end recursion: they check fuel on entry, or count their depth.
+ *
+ * 1. Without the functions of `checked`, the call graph has no cycle; without those of `counted`, neither.
+ * 2. `checked` is a subset of `counted`.
+ * 3. `order` names callees before callers, wherever the callee is not in `checked`.
+ *
+ * Functions that run often are spared where others of the same cycles serve. Frames of functions that do not
+ * count are charged to those that do (`weights`): each counted frame pays for the largest chain of uncounted
+ * ones that may follow it before the next counted one. What may stand at the very top of the stack, behind the
+ * last counted frame, is `uncounted`.
+ */
+import type { CallGraph } from './call-graph.ts'
+import type { FunctionSummary } from './scan-module.ts'
+
+/** The functions (by index without imports) that end recursion. */
+export interface RecursionCuts {
+  readonly checked: Uint8Array
+  readonly counted: Uint8Array
+  /** Native bytes that one frame of each counted function stands for; 0 for all others. */
+  readonly weights: Float64Array
+  /** Native bytes that uncounted frames may take in addition, at most. */
+  readonly uncounted: number
+  /** All nodes of the call graph, callees first. */
+  readonly order: Int32Array
+}
+
+/** Functions with larger frames count even if they run often: chains of them would falsify the count. */
+const SPARED_FRAME_BYTES = 192
+/** Of every so many calls, at least one makes a function worth to be spared from counting. */
+const SPARED_SHARE = 2_000
+/** Visited edges, in all, before functions are simply not spared any more. */
+const SEARCH_BUDGET = 30_000_000
+
+/**
+ * Chooses the functions that end recursion.
+ *
+ * @param calls how often each defined function is called, relative to the others.
+ */
+export function cutRecursion(
+  graph: CallGraph,
+  summaries: readonly FunctionSummary[],
+  calls: Float64Array,
+): RecursionCuts {
+  const cyclic = cyclicNodes(graph)
+  const busiestFirst = [...calls.keys()].filter((index) => cyclic[index] === 1)
+  busiestFirst.sort((a, b) => (calls[b] as number) - (calls[a] as number) || a - b)
+  const cutter = new RecursionCutter(graph, cyclic)
+  let total = 0
+  for (const count of calls) total += count
+  for (const index of busiestFirst) {
+    const frame = (summaries[index] as FunctionSummary).frameBytes
+    if ((calls[index] as number) * SPARED_SHARE < total || frame > SPARED_FRAME_BYTES) continue
+    cutter.spare(index)
+  }
+  const counted = cutter.cuts.slice(0, graph.functions)
+  for (const index of busiestFirst) cutter.spare(index)
+  const checked = cutter.cuts.slice(0, graph.functions)
+  const frames = chainFrames(graph, summaries, counted)
+  return {
+    checked,
+    counted,
+    weights: frames.weights,
+    uncounted: frames.uncounted,
+    order: calleesFirst(graph, checked),
+  }
+}
+
+/** 1 for every node that lies on a cycle (Tarjan's algorithm, without recursion). */
+function cyclicNodes(graph: CallGraph): Uint8Array {
+  const cyclic = new Uint8Array(graph.nodes)
+  const number = new Int32Array(graph.nodes).fill(-1)
+  const low = new Int32Array(graph.nodes)
+  const onStack = new Uint8Array(graph.nodes)
+  const next = graph.first.slice()
+  const path: number[] = []
+  const stack: number[] = []
+  let counter = 0
+  const enter = (node: number): void => {
+    number[node] = counter
+    low[node] = counter++
+    onStack[node] = 1
+    stack.push(node)
+    path.push(node)
+  }
+  for (let root = 0; root < graph.nodes; root++) {
+    if (number[root] !== -1) continue
+    enter(root)
+    while (path.length > 0) {
+      const node = path[path.length - 1] as number
+      const slot = next[node] as number
+      if (slot < (graph.first[node + 1] as number)) {
+        next[node] = slot + 1
+        const to = graph.list[slot] as number
+        if (to === node) cyclic[node] = 1
+        if (number[to] === -1) enter(to)
+        else if (onStack[to] === 1) low[node] = Math.min(low[node] as number, number[to] as number)
+        continue
+      }
+      path.pop()
+      const parent = path[path.length - 1]
+      if (parent !== undefined) low[parent] = Math.min(low[parent] as number, low[node] as number)
+      if (low[node] !== number[node]) continue
+      const alone = stack[stack.length - 1] === node
+      for (let member = stack.pop(); member !== undefined; member = stack.pop()) {
+        onStack[member] = 0
+        if (!alone) cyclic[member] = 1
+        if (member === node) break
+      }
+    }
+  }
+  return cyclic
+}
+
+/** Starts with every cyclic function as a cut and takes back those that are not needed. */
+class RecursionCutter {
+  readonly cuts: Uint8Array
+  readonly #graph: CallGraph
+  readonly #seen: Int32Array
+  #stamp = 0
+  #budget = SEARCH_BUDGET
+
+  constructor(graph: CallGraph, cyclic: Uint8Array) {
+    this.#graph = graph
+    this.cuts = cyclic.slice()
+    this.cuts.fill(0, graph.functions)
+    this.#seen = new Int32Array(graph.nodes)
+  }
+
+  /** Takes `index` out of the cuts, unless a cycle without any cut would appear. */
+  spare(index: number): void {
+    if (this.cuts[index] === 1 && !this.#reachesItself(index)) this.cuts[index] = 0
+  }
+
+  #reachesItself(origin: number): boolean {
+    const { first, list } = this.#graph
+    this.#stamp++
+    const stack = [origin]
+    for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+      for (let slot = first[node] as number; slot < (first[node + 1] as number); slot++) {
+        const to = list[slot] as number
+        if (to === origin || --this.#budget < 0) return true
+        if (this.#seen[to] === this.#stamp || this.cuts[to] === 1) continue
+        this.#seen[to] = this.#stamp
+        stack.push(to)
+      }
+    }
+    return false
+  }
+}
+
+/** Nodes in an order in which every callee that is no cut stands before its callers. */
+function calleesFirst(graph: CallGraph, cuts: Uint8Array): Int32Array {
+  const order = new Int32Array(graph.nodes)
+  const entered = new Uint8Array(graph.nodes)
+  const next = graph.first.slice()
+  let length = 0
+  for (let root = 0; root < graph.nodes; root++) {
+    if (entered[root] === 1) continue
+    entered[root] = 1
+    const path = [root]
+    while (path.length > 0) {
+      const node = path[path.length - 1] as number
+      const slot = next[node] as number
+      if (slot === (graph.first[node + 1] as number)) {
+        order[length++] = node
+        path.pop()
+        continue
+      }
+      next[node] = slot + 1
+      const to = graph.list[slot] as number
+      // Cuts are entered from the outer loop only: reached from here they could stand before their callees.
+      if (entered[to] === 1 || cuts[to] === 1) continue
+      entered[to] = 1
+      path.push(to)
+    }
+  }
+  return order
+}
+
+/** Sums up frames along chains of functions that do not count. */
+function chainFrames(
+  graph: CallGraph,
+  summaries: readonly FunctionSummary[],
+  counted: Uint8Array,
+): { weights: Float64Array; uncounted: number } {
+  const order = calleesFirst(graph, counted)
+  const isCounted = (node: number): boolean => counted[node] === 1
+  const frameOf = (node: number): number => summaries[node]?.frameBytes ?? 0
+  // The largest chain of uncounted frames below each node: one that ends, and one that meets a counted function.
+  const ending = new Float64Array(graph.nodes)
+  const meeting = new Float64Array(graph.nodes).fill(-1)
+  let uncounted = 0
+  for (const node of order) {
+    for (let slot = graph.first[node] as number; slot < (graph.first[node + 1] as number); slot++) {
+      const to = graph.list[slot] as number
+      if (isCounted(to)) {
+        meeting[node] = Math.max(meeting[node] as number, 0)
+        continue
+      }
+      ending[node] = Math.max(ending[node] as number, frameOf(to) + (ending[to] as number))
+      const through = meeting[to] as number
+      if (through >= 0) meeting[node] = Math.max(meeting[node] as number, frameOf(to) + through)
+    }
+    const own = isCounted(node) ? 0 : frameOf(node)
+    uncounted = Math.max(uncounted, own + Math.max(ending[node] as number, meeting[node] as number))
+  }
+  const weights = new Float64Array(graph.functions)
+  for (let index = 0; index < graph.functions; index++) {
+    if (isCounted(index)) weights[index] = frameOf(index) + Math.max(meeting[index] as number, 0)
+  }
+  return { weights, uncounted }
+}

@@ -1,0 +1,83 @@
+/** One look at every body before any is rewritten: whom it calls, what it uses, how large its frame is. */
+import type { CodeContext } from './code-context.ts'
+import { DecodedBody, decodeBody } from './decode-body.ts'
+import type { Module } from './module.ts'
+import { FEATURES, OP } from './opcode-table.ts'
+
+/** What the pass needs to know about a function before it rewrites any. */
+export interface FunctionSummary {
+  /** Functions called by name, imports included, without repetition. */
+  readonly callees: readonly number[]
+  /** Type indices of calls through tables and references, without repetition. */
+  readonly indirectTypes: readonly number[]
+  readonly throws: boolean
+  readonly catches: boolean
+  readonly instructions: number
+  /** An upper estimate of the native frame, in bytes: baseline compilers keep each local and operand in it. */
+  readonly frameBytes: number
+}
+
+/** Summaries of all defined functions, and the features that code uses (names of `FEATURES`). */
+export interface ModuleScan {
+  readonly functions: readonly FunctionSummary[]
+  readonly features: ReadonlySet<string>
+}
+
+/** Return address, frame pointer, instance, and what an engine adds. */
+const FRAME_OVERHEAD = 64
+const SLOT_BYTES = 8
+const VECTOR_SLOT_BYTES = 16
+const VECTOR_BIT: number = 1 << FEATURES.indexOf('simd')
+
+/** Decodes every body once, which also checks it. */
+export function scanModule(module: Module, context: CodeContext): ModuleScan {
+  const body = new DecodedBody()
+  let features = 0
+  const functions = module.bodies.map((bytes, index) => {
+    decodeBody(context, bytes, context.importedFunctions + index, body)
+    features |= body.features
+    return summarise(body)
+  })
+  const used = new Set<string>()
+  for (const [bit, name] of FEATURES.entries()) if (bit > 0 && (features & (1 << bit)) !== 0) used.add(name)
+  return { functions, features: used }
+}
+
+function summarise(body: DecodedBody): FunctionSummary {
+  const callees = new Set<number>()
+  const indirectTypes = new Set<number>()
+  let throws = false
+  let catches = false
+  for (let at = 0; at < body.length; at++) {
+    switch (body.opcodes.at(at)) {
+      case OP.call:
+      case OP.returnCall:
+        callees.add(body.first.at(at))
+        break
+      case OP.callIndirect:
+      case OP.returnCallIndirect:
+      case OP.callRef:
+      case OP.returnCallRef:
+        indirectTypes.add(body.first.at(at))
+        break
+      case OP.throw:
+      case OP.rethrow:
+      case OP.throwRef:
+        throws = true
+        break
+      case OP.try:
+      case OP.tryTable:
+        catches = true
+        break
+    }
+  }
+  const slot = (body.features & VECTOR_BIT) !== 0 ? VECTOR_SLOT_BYTES : SLOT_BYTES
+  return {
+    callees: [...callees],
+    indirectTypes: [...indirectTypes],
+    throws,
+    catches,
+    instructions: body.length,
+    frameBytes: FRAME_OVERHEAD + slot * (body.locals + body.maxStack),
+  }
+}
