@@ -1,0 +1,85 @@
+/**
+ * Tells what happens, one line per event, while the program runs: it is the call log of the run.
+ *
+ * 1. Lines are plain text without escapes: a pipe gets what a terminal gets.
+ * 2. What comes from the program is shown on one line, shortened, and without control characters.
+ */
+import type { CallIntent, CallLog, CallResult } from '../../src/ports/call-log.ts'
+
+export interface Narrator extends CallLog {
+  /** A line of our own: who, and what. */
+  say(topic: string, text: string): void
+  /** An empty line, or one without a time. */
+  plain(text?: string): void
+}
+
+const SHOWN = 84
+
+/** One line of at most 84 characters, whatever the text. */
+export function oneLine(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not reach the terminal
+  const flat = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\s]+/g, ' ').trim()
+  return flat.length <= SHOWN ? flat : `${flat.slice(0, SHOWN - 1)}…`
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
+}
+
+/** What was asked, as far as it tells something. */
+function asked({ capability, args }: CallIntent): string {
+  switch (capability) {
+    case 'sql.query':
+      return oneLine(String(field(args, 'sql')))
+    case 'net.fetch':
+      return oneLine(decodeURIComponent(String(field(args, 'url')).replace(/^https?:\/\/[^/]+/, '')))
+    case 'clock.sleep':
+      return `${Number(field(args, 'ms')) / 1000} s`
+    case 'artifacts.write':
+      return oneLine(`${field(args, 'name')}, ${String(field(args, 'data')).length} characters`)
+    default:
+      return ''
+  }
+}
+
+/** What came of it. */
+function answered(capability: string, result: CallResult): string {
+  if (!result.ok) return oneLine(`${result.code}: ${result.message}`)
+  switch (capability) {
+    case 'sql.query':
+      return `${(field(result.value, 'rows') as readonly unknown[] | undefined)?.length ?? 0} rows`
+    case 'net.fetch': {
+      const retryAfter = field(field(result.value, 'headers'), 'retry-after')
+      return `${field(result.value, 'status')}${retryAfter === undefined ? '' : `, Retry-After: ${oneLine(String(retryAfter))}`}`
+    }
+    case 'artifacts.write':
+      return oneLine(String(field(result.value, 'digest')).slice(0, 19))
+    default:
+      return 'done'
+  }
+}
+
+/** Writes through `write`; times count from now, on `monotonicMs`. */
+export function createNarrator(write: (line: string) => void, monotonicMs: () => number): Narrator {
+  const start = monotonicMs()
+  const open = new Map<number, { readonly intent: CallIntent; readonly sinceMs: number }>()
+  const say = (topic: string, text: string): void => {
+    const seconds = ((monotonicMs() - start) / 1000).toFixed(2).padStart(6)
+    write(`${seconds} s  ${topic.padEnd(15)}  ${text}`)
+  }
+  return {
+    say,
+    plain: (text = '') => write(text),
+    intent: (record) => {
+      open.set(record.id, { intent: record, sinceMs: monotonicMs() })
+      say(record.capability, asked(record))
+    },
+    result: (record) => {
+      const call = open.get(record.id)
+      open.delete(record.id)
+      if (call === undefined) return
+      const took = Math.round(monotonicMs() - call.sinceMs)
+      say('', `-> ${answered(call.intent.capability, record)} (${took} ms)`)
+    },
+  }
+}
