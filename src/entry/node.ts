@@ -14,7 +14,7 @@ const profile = process.versions.bun === undefined ? 'v8' : 'portable'
 
 // Run from source (tests, tsx), a Worker still needs JavaScript: the built one.
 const workerScript = new URL(
-  import.meta.url.endsWith('.ts') ? '../../dist/entry/worker.node.js' : './worker.node.js',
+  import.meta.url.endsWith('.ts') ? '../../dist/src/entry/worker.node.js' : './worker.node.js',
   import.meta.url,
 )
 

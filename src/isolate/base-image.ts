@@ -11,6 +11,10 @@ import type { Engine } from './engine.ts'
 import { EngineInstance } from './engine-instance.ts'
 import { type GuestRuntime, installGuestRuntime } from './guest-runtime.ts'
 
+/** Far more than the setup takes; it is ours, and bounded all the same. */
+const SETUP_FUEL = 1_000_000_000
+const SETUP_STACK_BYTES = 1_048_576
+
 export class BaseImage {
   readonly guest: GuestRuntime
   /** The whole memory up to the end of the heap; the stack region is zero. */
@@ -19,6 +23,8 @@ export class BaseImage {
 
   constructor(engine: Engine) {
     const instance = new EngineInstance(engine, engine.layout.initialPages, () => 0)
+    instance.gauge.reset(SETUP_FUEL)
+    instance.gauge.begin(SETUP_STACK_BYTES, Number.POSITIVE_INFINITY, undefined)
     this.guest = installGuestRuntime(instance)
     this.#bytes = instance.bytes.slice()
     this.#bytes.fill(0, engine.layout.stackEnd, engine.layout.stackBase)

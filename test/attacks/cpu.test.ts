@@ -22,8 +22,8 @@ const ENDLESS: Readonly<Record<string, string>> = {
     '(function f() { try { while (1); } finally { f() } })()',
   'a loop in a getter': '({ get x() { while (1); } }).x',
   'a loop in a Proxy trap': 'new Proxy({}, { get() { while (1); } }).x',
-  'a loop in a generator':
-    '(function* () { while (1) yield 1 })().toArray ?? [...(function* () { while (1) yield 1 })()]',
+  'a loop in a generator': '[...(function* () { while (1) ; })()]',
+  'an endless generator': 'for (const x of (function* () { while (1) yield 1 })()) ;',
   'a loop in valueOf': '+{ valueOf() { while (1); } }',
   'a loop in a sort comparator': '[3, 2, 1].sort(() => { while (1); })',
   'an async IIFE inside a promise with a catch':

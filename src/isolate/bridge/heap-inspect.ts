@@ -173,7 +173,7 @@ class Inspector {
   #array(word: number, depth: number, inside: readonly number[]): string {
     if (depth > MAX_DEPTH) return '[Array]'
     const { memory, objects } = this.#walk
-    if (!objects.isFastArray(word)) return this.#block('[', this.#properties(word, 0, depth, inside), ']')
+    if (!objects.isFastArray(word)) return this.#slowArray(word, depth, inside)
     const count = memory.u32[word + ARRAY_DATA.countWord] as number
     const shown = Math.min(count, MAX_ENTRIES)
     const cells =
@@ -186,35 +186,71 @@ class Inspector {
     }
     const length = objects.classOf(word) === CLASS.array ? objects.arrayLength(word) : count
     if (entries.length < count) entries.push(`… ${count - entries.length} more items`)
-    if (length > count) entries.push(`<${length - count} empty items>`)
+    if (length > count) entries.push(`<${length - count} empty item${length - count === 1 ? '' : 's'}>`)
     entries.push(...this.#properties(word, 1, depth, inside))
     return this.#block('[', entries, ']')
   }
 
+  /** An array with holes inside: its elements are properties, in any order. */
+  #slowArray(word: number, depth: number, inside: readonly number[]): string {
+    const { objects } = this.#walk
+    const elements: [index: number, text: string][] = []
+    const named: string[] = []
+    this.#eachProperty(word, 0, depth, inside, (key, value) => {
+      if (typeof key === 'number') elements.push([key, value])
+      else named.push(`${keyText(key)}: ${value}`)
+    })
+    elements.sort(([a], [b]) => a - b)
+    const entries: string[] = []
+    let next = 0
+    for (const [index, text] of [...elements, [objects.arrayLength(word), ''] as const]) {
+      if (index > next) entries.push(`<${index - next} empty item${index - next === 1 ? '' : 's'}>`)
+      if (text !== '') entries.push(text)
+      next = index + 1
+    }
+    return this.#block('[', [...entries, ...named], ']')
+  }
+
   /** Enumerable own properties from the `first` on, each as text. */
   #properties(word: number, first: number, depth: number, inside: readonly number[]): string[] {
+    const entries: string[] = []
+    const hidden = this.#eachProperty(word, first, depth, inside, (key, value) => {
+      entries.push(`${keyText(key)}: ${value}`)
+    })
+    if (hidden > 0) entries.push(`… ${hidden} more properties`)
+    return entries
+  }
+
+  /** Calls `visit` with key and text of each enumerable property. Returns how many there was no room for. */
+  #eachProperty(
+    word: number,
+    first: number,
+    depth: number,
+    inside: readonly number[],
+    visit: (key: string | number, value: string) => void,
+  ): number {
     const walk = this.#walk
     const { u32 } = walk.memory
     const { shapeWord, cellWord, count } = walk.objects.properties(word)
-    const entries: string[] = []
+    let shown = 0
     let hidden = 0
     for (let i = first; i < count; i += 1) {
       walk.meter.addSteps(1)
       const flags = (u32[shapeWord + 2 * i] as number) >>> SHAPE.flagsShift
       const atom = u32[shapeWord + 2 * i + 1] as number
       if ((flags & PROP.enumerable) === 0 || atom === ATOM.none) continue
-      if (entries.length >= MAX_ENTRIES || !this.#hasRoom) {
+      if (shown >= MAX_ENTRIES || !this.#hasRoom) {
         hidden += 1
         continue
       }
-      const key = atom >= ATOM.indexFlag ? String(atom - ATOM.indexFlag) : walk.strings.name(atom)
+      const key = atom >= ATOM.indexFlag ? atom - ATOM.indexFlag : walk.strings.name(atom)
+      if (key === undefined) continue
       const cell = cellWord + 2 * i
-      const value =
-        (flags & PROP.kindMask) === 0 ? this.#cell(cell, depth + 1, inside) : accessorText(u32, flags, cell)
-      if (key !== undefined) entries.push(`${IDENTIFIER.test(key) ? key : quote(key)}: ${value}`)
+      const isData = (flags & PROP.kindMask) === 0
+      visit(key, isData ? this.#cell(cell, depth + 1, inside) : accessorText(u32, flags, cell))
+      shown += 1
     }
-    if (hidden > 0) entries.push(`… ${hidden} more properties`)
-    return entries
+    return hidden
   }
 
   #collection(word: number, classId: number, depth: number, inside: readonly number[]): string {
@@ -309,6 +345,10 @@ class Inspector {
     const indented = entries.map((entry) => `  ${entry.replaceAll('\n', '\n  ')}`).join(',\n')
     return `${open}\n${indented}\n${close}`
   }
+}
+
+function keyText(key: string | number): string {
+  return typeof key === 'number' || IDENTIFIER.test(key) ? String(key) : quote(key)
 }
 
 function accessorText(u32: Uint32Array, flags: number, cell: number): string {

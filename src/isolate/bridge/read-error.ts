@@ -12,10 +12,14 @@ import { CLASS, KNOWN_ATOM, SHAPE, TAG } from './heap-layout.ts'
 import type { HeapWalk, Owner } from './heap-walk.ts'
 import { requireData } from './read-object.ts'
 
+const DEFAULT_NAME = 'Error'
 /** Prototypes looked through for a name: error classes of programs are a few levels deep. */
 const MAX_PROTOTYPES = 32
 
-/** The host's copy of the error at `word`, without its `cause`. */
+/**
+ * The host's copy of the error at `word`, without its `cause`. The guest's stack comes along and counts by its
+ * length; in the canonical size of the host's walk, which drops stacks, it does not.
+ */
 export function readErrorShell(walk: HeapWalk, word: number): Error {
   const name = errorName(walk, word)
   const error = createError(name, ownText(walk, word, KNOWN_ATOM.message))
@@ -38,7 +42,10 @@ export function fillError(walk: HeapWalk, word: number, target: Error, owner: Ow
   }
 }
 
-/** Name of the error at `word`: the nearest `name` that is a string, else `Error`. */
+/**
+ * Name of the error at `word`: the nearest `name` that is a string, else `Error`. The engine makes the name of
+ * `Error.prototype` only when it is asked for, so that it may not be there.
+ */
 export function errorName(walk: HeapWalk, word: number): string {
   const { objects } = walk
   let at = word
@@ -50,7 +57,8 @@ export function errorName(walk: HeapWalk, word: number): string {
     if (prototype === 0) break
     at = objects.object(prototype)
   }
-  return 'Error'
+  walk.meter.addBytes(DEFAULT_NAME.length)
+  return DEFAULT_NAME
 }
 
 /** The own data property `atom` of the object at `word` where it is a string. */
