@@ -7,10 +7,10 @@
  */
 import { existsSync } from 'node:fs'
 import { defineConfig, type UserConfig } from 'tsdown'
-import { PACKAGE_ENTRIES } from './scripts/package-entries.ts'
+import { PACKAGE_ENTRIES, WORKER_ENTRIES } from './scripts/package-entries.ts'
 
 const config: UserConfig = defineConfig({
-  entry: [...PACKAGE_ENTRIES],
+  entry: [...PACKAGE_ENTRIES, ...WORKER_ENTRIES],
   root: '.',
   unbundle: true,
   format: 'esm',

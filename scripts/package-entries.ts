@@ -1,16 +1,18 @@
 /**
- * The modules that people import or run. `package.json` exports exactly these (a test compares them),
- * and the build starts from them.
+ * The modules from which the package is built.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** Source paths from the root of the repository. */
+/** What people import or run: `package.json` exports exactly these, which a test compares. */
 export const PACKAGE_ENTRIES: readonly string[] = [
   'src/entry/node.ts',
   'src/entry/browser.ts',
   'src/entry/edge.ts',
   'src/cli/main.ts',
 ].filter((path) => existsSync(join(ROOT, path)))
+
+/** Scripts of Workers: nothing imports them, their URL is handed to `new Worker`. */
+export const WORKER_ENTRIES: readonly string[] = ['src/entry/worker.ts', 'src/entry/worker.node.ts']

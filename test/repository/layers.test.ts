@@ -55,6 +55,7 @@ const RIGHT: readonly (readonly [file: string, source: string])[] = [
   ['src/ports/q.ts', "import type { e } from '../base/errors.ts'; export type E = typeof e"],
   ['src/machine/r.ts', "import '../base/errors.ts'"],
   ['src/entry/node.ts', "import 'node:fs'; import '../../host-bindings/clock/clock.ts'"],
+  ['src/entry/worker.node.ts', "import 'node:worker_threads'"],
   ['src/cli/s.ts', "import 'node:fs'; import '../entry/node.ts'"],
   [
     'src/machine/i.test.ts',
