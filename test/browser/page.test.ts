@@ -1,0 +1,122 @@
+/** The browser entry in real Chromium, bundled by Vite and by esbuild, under a strict content security policy. */
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build as esbuild } from 'esbuild'
+import { type Browser, chromium, type Page } from 'playwright'
+import { build as viteBuild } from 'vite'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { openRuntime, type Outcome, type RunOptions } from '../../src/entry/node.ts'
+import { type PageServer, servePage } from './page-server.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const source = join(root, 'test/browser/page')
+/** The package as it is published: what a user's bundler sees. */
+const alias = { caisson: join(root, 'dist/src/entry/browser.js') }
+
+let browser: Browser
+const scratch = mkdtempSync(join(tmpdir(), 'caisson-page-'))
+
+beforeAll(async () => {
+  browser = await chromium.launch({
+    executablePath: inject('chromiumPath'),
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  })
+})
+afterAll(async () => {
+  await browser?.close()
+  rmSync(scratch, { recursive: true, force: true })
+})
+
+async function bundleWithVite(): Promise<string> {
+  const outDir = join(scratch, 'vite')
+  await viteBuild({
+    root: source,
+    configFile: false,
+    logLevel: 'error',
+    resolve: { alias },
+    build: { outDir, emptyOutDir: true },
+    worker: { format: 'es' },
+  })
+  return outDir
+}
+
+/** esbuild leaves `new URL(..., import.meta.url)` alone: the files go where the bundle looks for them. */
+async function bundleWithEsbuild(): Promise<string> {
+  const outDir = join(scratch, 'esbuild')
+  mkdirSync(join(outDir, 'a/b'), { recursive: true })
+  await esbuild({
+    entryPoints: { main: join(source, 'main.ts'), worker: join(root, 'dist/src/entry/worker.js') },
+    bundle: true,
+    format: 'esm',
+    outdir: join(outDir, 'a/b'),
+    alias,
+    logLevel: 'error',
+  })
+  cpSync(join(root, 'dist/engines'), join(outDir, 'engines'), { recursive: true })
+  writeFileSync(join(outDir, 'index.html'), '<!doctype html><script type="module" src="/a/b/main.js"></script>')
+  return outDir
+}
+
+for (const [bundler, bundle] of Object.entries({ Vite: bundleWithVite, esbuild: bundleWithEsbuild })) {
+  describe(`a page bundled by ${bundler}`, () => {
+    let server: PageServer
+    let page: Page
+    const problems: string[] = []
+
+    beforeAll(async () => {
+      server = await servePage(await bundle())
+      page = await browser.newPage()
+      page.on('pageerror', (error) => problems.push(error.message))
+      page.on('console', (message) => {
+        if (message.type() === 'error') problems.push(message.text())
+      })
+      await page.goto(server.url)
+      await page.waitForFunction(() => 'runAndTick' in window)
+    })
+    afterAll(async () => {
+      await page?.close()
+      await server?.close()
+    })
+
+    const run = (program: string, options: RunOptions = {}): Promise<Outcome> =>
+      page.evaluate(([p, o]) => window.runGuest(p, o), [program, options] as const)
+
+    it('runs a guest with a granted capability', async () => {
+      const outcome = await run('const { price } = await prices.lookup({ sku: input }); return price * 2', {
+        input: 'A-100',
+        grants: ['prices.lookup'],
+      })
+      expect(outcome).toMatchObject({ status: 'completed', value: 15 })
+      expect(problems).toEqual([])
+    })
+
+    it('ends a guest at its limits, in the thread of the page', async () => {
+      expect(await run('while (1);', { limits: { fuel: 20_000_000 } })).toMatchObject({ limit: 'fuel' })
+      expect(await run('while (1);', { limits: { wallMs: 50 } })).toMatchObject({ limit: 'wall' })
+      expect(await run('const a = []; for (;;) a.push({})')).toMatchObject({ limit: 'memory' })
+      expect(await run('(function f() { f() })()')).toMatchObject({ limit: 'stack' })
+    })
+
+    it('uses the same fuel and ends in the same state as in Node', async () => {
+      const program = "const m = new Map([['a', [1, 2]]]); let n = 0; for (const x of 'hello') n += x.length; return [m.size, n, Math.random()]"
+      const options: RunOptions = { seed: 1, stateDigest: true }
+      const there = await run(program, options)
+      const runtime = await openRuntime()
+      const here = await runtime.run(program, options)
+      runtime.close()
+      expect(there.usage.fuel).toBe(here.usage.fuel)
+      expect(there.stateDigest).toBe(here.stateDigest)
+    })
+
+    it('lets the page live while a guest computes in a Worker', async () => {
+      const { outcome, ticks } = await page.evaluate(
+        () => window.runAndTick('while (1);', { thread: 'worker', limits: { wallMs: 400 } }),
+      )
+      expect(outcome).toMatchObject({ status: 'exhausted', limit: 'wall' })
+      expect(ticks).toBeGreaterThan(10)
+      expect(problems).toEqual([])
+    })
+  })
+}

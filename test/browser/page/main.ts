@@ -1,0 +1,30 @@
+/** A page as an embedder would write it. The test drives it through `window.runGuest`. */
+import { capability, type Outcome, openRuntime, type RunOptions } from 'caisson'
+
+const lookup = capability({
+  name: 'prices.lookup',
+  description: 'Current price of one product',
+  effect: 'read',
+  invoke: async (args) => ({ price: String((args as { sku: string }).sku).length * 1.5 }),
+})
+
+declare global {
+  interface Window {
+    runGuest(source: string, options?: RunOptions): Promise<Outcome>
+    /** Timer ticks that the page saw while the guest ran. */
+    runAndTick(source: string, options?: RunOptions): Promise<{ outcome: Outcome; ticks: number }>
+  }
+}
+
+const opening = openRuntime({ capabilities: [lookup] })
+
+window.runGuest = async (source, options) => (await opening).run(source, options)
+window.runAndTick = async (source, options) => {
+  let ticks = 0
+  const timer = setInterval(() => {
+    ticks += 1
+  }, 4)
+  const outcome = await window.runGuest(source, options)
+  clearInterval(timer)
+  return { outcome, ticks }
+}
