@@ -58,6 +58,7 @@ export const ERROR_CODES = {
   quota_exceeded: 'A quota on bytes or entries is used up.',
   network_denied: 'The address, host, port or scheme is not on the allow-list.',
   network_failed: 'The network request failed.',
+  query_failed: 'The database refused the query; the SQLSTATE is in the details.',
 } as const
 
 /** A stable, machine-readable reason. The set is closed. */

@@ -1,0 +1,27 @@
+/**
+ * What the SQL bindings need of a database: structurally, so that the embedder's own object fits (PGlite does as it
+ * is), and no database is a dependency of this library.
+ */
+
+/** Rows as arrays, with the names of their columns beside them. */
+export interface SqlResult {
+  readonly rows: readonly (readonly unknown[])[]
+  readonly fields: readonly { readonly name: string }[]
+  /** Rows changed, where the statement changes rows. */
+  readonly affectedRows?: number
+}
+
+/** A transaction. Statements go through the extended protocol: one statement each, parameters apart from the text. */
+export interface SqlTransaction {
+  query<Row>(
+    text: string,
+    params?: unknown[],
+    options?: { rowMode: 'array' },
+  ): Promise<{ rows: Row[]; fields: { name: string }[]; affectedRows?: number }>
+  rollback(): Promise<void>
+}
+
+/** A PostgreSQL session, or a pool of them. What `work` rejects with rolls back and comes through. */
+export interface SqlDatabase {
+  transaction<Result>(work: (transaction: SqlTransaction) => Promise<Result>): Promise<Result>
+}
