@@ -6,6 +6,7 @@
  * 1. The text is bounded in length, depth and entries, and says where it was cut.
  * 2. It is hostile text: whoever shows it escapes it (`escapeText`).
  */
+import type { ValueLimits } from '../../values/limits.ts'
 import {
   ARRAY_DATA,
   ATOM,
@@ -37,7 +38,7 @@ const MAX_ENTRIES = 100
 const LINE = 76
 
 /** Limits of one inspection, of all that is looked at. */
-export const INSPECT_LIMITS = { bytes: 1 << 20, nodes: 1 << 16, depth: 64 }
+export const INSPECT_LIMITS: ValueLimits = { bytes: 1 << 20, nodes: 1 << 16, depth: 64 }
 
 const PROMISE_STATES = ['<pending>', '<fulfilled>', '<rejected>']
 /** Prototypes looked through for the name of a class. */

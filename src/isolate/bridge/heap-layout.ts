@@ -39,7 +39,7 @@ export const TAG = {
 } as const
 
 /** `JS_FLOAT64_TAG_ADDEND`: add it to the upper word of a float cell to get the upper word of the double. */
-export const FLOAT_SHIFT = 0x7ff8_0000 + 9 + 1
+export const FLOAT_SHIFT: number = 0x7ff8_0000 + 9 + 1
 
 /** `enum JS_CLASS_*`: the kind of an object. */
 export const CLASS = {
@@ -175,11 +175,11 @@ export const SHAPE = { size: 48, propCountWord: 8, protoWord: 11, propsWord: 12,
 
 /** Flags of a property. `kindMask` is zero for a plain data property. */
 export const PROP = {
-  enumerable: 1 << 2,
-  kindMask: 3 << 4,
-  getSet: 1 << 4,
-  varRef: 2 << 4,
-  autoInit: 3 << 4,
+  enumerable: 4,
+  kindMask: 0x30,
+  getSet: 0x10,
+  varRef: 0x20,
+  autoInit: 0x30,
 } as const
 
 /** An atom with the uppermost bit set is an array index; any other one is an index into `atom_array`. */
@@ -202,7 +202,7 @@ export const STRING = {
   lengthWord: 1,
   hashWord: 2,
   lengthMask: 0x7fff_ffff,
-  maxLength: 2 ** 30 - 1,
+  maxLength: 0x3fff_ffff,
 } as const
 
 /** `struct JSStringRope`: a string not yet joined. `left` and `right` are value cells. */

@@ -259,7 +259,7 @@ describe('HeapReader.inspect', () => {
     )
     expect(
       shown(
-        'Array.from({length: 200}, () => Array.from({length: 200}, () => Array.from({length: 200}, () => 1)))',
+        'Array.from({length: 60}, () => Array.from({length: 60}, () => Array.from({length: 60}, () => 1)))',
       ).length,
     ).toBeLessThan(200_000)
     expect(shown('2n ** 100000n')).toContain('BigInt')
