@@ -8,7 +8,7 @@ export class ByteWriter {
   #length = 0
 
   /** @param capacity bytes to make room for at first; more is made when needed */
-  constructor(capacity = MIN_CAPACITY) {
+  constructor(capacity: number = MIN_CAPACITY) {
     this.#bytes = new Uint8Array(Math.max(capacity, MIN_CAPACITY))
     this.#view = new DataView(this.#bytes.buffer)
   }
