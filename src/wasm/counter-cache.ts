@@ -29,15 +29,12 @@ export interface CounterCache {
   readonly lastUse: Int32Array
 }
 
-/** Whether the instruction looks at the global counter, or may. */
+/** Whether the instruction looks at the global counter, or may. A tail call is an exit: its edge stores. */
 export function usesGlobalCounter(opcode: number): boolean {
   switch (opcode) {
     case OP.call:
     case OP.callIndirect:
     case OP.callRef:
-    case OP.returnCall:
-    case OP.returnCallIndirect:
-    case OP.returnCallRef:
     case OP.throw:
     case OP.rethrow:
     case OP.throwRef:
@@ -72,7 +69,7 @@ export function planCounterCache(
   const saved = costOfGlobal(graph, frequencies, placement, checks)
   if (saved === 0) return undefined
   const cache = analyse(body, graph, outgoing, placement, checks)
-  return saved > costOfCaching(body, graph, frequencies, placement, cache) ? cache : undefined
+  return saved > costOfCaching(graph, frequencies, placement, cache) ? cache : undefined
 }
 
 function costOfGlobal(
@@ -150,7 +147,6 @@ function analyse(
 
 /** Loads and stores, weighted. Uses within one block count as one: only the first may have to store. */
 function costOfCaching(
-  body: DecodedBody,
   graph: FlowGraph,
   frequencies: Frequencies,
   placement: Placement,
@@ -162,8 +158,7 @@ function costOfCaching(
     if (last === -1) continue
     const frequency = frequencies.blocks[block] as number
     if (cache.dirtyIn[block] === 1 || placement.blocks[block] !== 0) cost += frequency
-    const ends = body.opcodes.at(last)
-    if (cache.liveOut[block] === 1 && ends !== OP.returnCall) cost += frequency
+    if (cache.liveOut[block] === 1) cost += frequency
   }
   for (let edge = 0; edge < graph.edges; edge++) {
     if (graph.to.at(edge) !== EXIT || graph.kinds.at(edge) === EDGE.fixed) continue
