@@ -165,8 +165,8 @@ class BulkHelperBuilder {
       pushIndex(code, 1, middle)
       code.op(OP.i64GtU).op(OP.localSet, backward)
     }
-    code.open(OP.block).open(OP.loop)
-    code.op(OP.localGet, left).op(OP.i64Eqz).op(OP.brIf, 1)
+    // At least one round: an empty range can trap too, for example on a segment that was dropped.
+    code.open(OP.loop)
     this.#choosePiece(left, piece)
     this.#chargeUnits(piece)
     this.#chooseOffset(count, left, piece, offset, backward, mayOverlap)
@@ -176,8 +176,8 @@ class BulkHelperBuilder {
       else this.#pushMoved(param, type, offset)
     }
     code.op(BULK_PRICES[this.#instruction].opcode, ...immediates)
-    code.op(OP.localGet, left).op(OP.localGet, piece).op(OP.i64Sub).op(OP.localSet, left)
-    code.op(OP.br, 0).op(OP.end).op(OP.end).op(OP.end)
+    code.op(OP.localGet, left).op(OP.localGet, piece).op(OP.i64Sub).op(OP.localTee, left)
+    code.i64(0).op(OP.i64GtU).op(OP.brIf, 0).op(OP.end).op(OP.end)
     return { type: { params, results: [] }, locals: [I64, I64, I64, I64, I32], code: code.out.copy() }
   }
 
