@@ -79,8 +79,3 @@ export type Capability<Input = unknown, Output = unknown> =
 
 /** What a capability does without being told otherwise. */
 export const DEFAULT_TIMEOUT_MS = 30_000
-
-/** Whether the same call twice does what one does: as declared, else true for `read` only. */
-export function isIdempotent(definition: Capability): boolean {
-  return definition.idempotent ?? definition.effect === 'read'
-}

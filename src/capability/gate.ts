@@ -20,6 +20,7 @@ import type { Approver } from '../ports/approver.ts'
 import type { CallLog } from '../ports/call-log.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Lease } from '../ports/lease.ts'
+import { digestValue } from '../values/digest-value.ts'
 import { DEFAULT_VALUE_LIMITS, type ValueLimits } from '../values/limits.ts'
 import type { Ledger } from './budget.ts'
 import type { GuestCapability, PendingCall } from './call.ts'
@@ -53,9 +54,9 @@ export interface GateOptions {
   readonly guestId: string
   /** Without one, nothing is recorded. */
   readonly callLog?: CallLog
-  /** Needed where a grant says `approve`, together with `digest`. */
+  /** Needed where a grant says `approve`. */
   readonly approver?: Approver
-  /** Digest of the canonical encoding of a value. */
+  /** What approvals are bound to. Default: the digest of the canonical encoding. */
   readonly digest?: (value: unknown) => string | Promise<string>
   readonly lease?: Lease
   /** Receives what no guest may see: what implementations, schemas and ports threw. */
@@ -97,7 +98,7 @@ export interface Gate {
   conclude(admission: Admission, ended: Settled | Refusal, stop: Stop): Promise<Delivery>
 }
 
-/** @throws CaissonError `invalid_argument` when a grant needs an approval and there is no approver or digest */
+/** @throws CaissonError `invalid_argument` when a grant needs an approval and there is no approver */
 export function createGate(options: GateOptions): Gate {
   const parts = partsOf(options)
   const now = options.clock.monotonic()
@@ -105,10 +106,10 @@ export function createGate(options: GateOptions): Gate {
   for (const grant of options.grants.held) {
     const { name } = grant.capability
     passages.set(name, createPassage(grant, options.ledger.open(name, grant.rule, now)))
-    if (grant.rule.approve === true && (parts.approver === undefined || parts.digest === undefined)) {
+    if (grant.rule.approve === true && parts.approver === undefined) {
       throw new CaissonError(
         'invalid_argument',
-        `The grant of "${name}" asks for approvals, and the gate has no ${parts.approver ? 'digest' : 'approver'}.`,
+        `The grant of "${name}" asks for approvals, and the gate has no approver.`,
         { details: { capability: name } },
       )
     }
@@ -247,7 +248,7 @@ function partsOf(options: GateOptions): GateParts {
     guestId: options.guestId,
     callLog: options.callLog,
     approver: options.approver,
-    digest: options.digest,
+    digest: options.digest ?? digestValue,
     lease: options.lease,
     report(report) {
       try {

@@ -36,8 +36,9 @@ beforeEach(() => {
 afterEach(async () => {
   await new Promise((resolve) => setTimeout(resolve, 5))
   process.off('unhandledRejection', onUnhandled)
-  expect(unhandled.splice(0)).toEqual([])
-  expect(sketchPrototypes()).toBe(prototypes)
+  const rejections = unhandled.splice(0)
+  if (rejections.length > 0) throw new Error('A rejection was left unhandled.', { cause: rejections[0] })
+  if (sketchPrototypes() !== prototypes) throw new Error('A prototype of the host was changed.')
 })
 
 function tool(invoke: (input: unknown, context: InvokeContext) => unknown, more: object = {}): Capability {
@@ -48,6 +49,9 @@ function codeOf({ answer }: { answer: { ok: boolean; error?: { code: string } } 
   const { ok, error } = answer as { ok: boolean; error?: { code: string } }
   return ok ? 'ok' : String(error?.code)
 }
+
+/** Rejects with what is no error, as hostile or careless code does. */
+const rejecting = (reason: unknown): Promise<never> => new Promise((_, reject) => reject(reason as Error))
 
 const never = (): Promise<never> => new Promise(() => {})
 
@@ -122,7 +126,9 @@ describe('8 and 13: tools that never settle, or too late', () => {
     const { gate } = testGate([
       tool(
         (_, { signal }) =>
-          new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+          new Promise((_resolve, reject) =>
+            signal.addEventListener('abort', () => reject(signal.reason as Error)),
+          ),
       ),
     ])
     const machine = new ScriptedMachine((turn) => {
@@ -142,7 +148,7 @@ describe('19 and 20: errors of the host', () => {
   const path = '/home/deploy/.env: API_KEY=hunter2'
   const throwing: readonly [string, () => unknown][] = [
     ['an Error', () => Promise.reject(new Error(path))],
-    ['a string', () => Promise.reject(path)],
+    ['a string', () => rejecting(path)],
     ['an error of 40 MB', () => Promise.reject(new Error(path.repeat(1_200_000)))],
     [
       'an error with a hostile message',
@@ -162,7 +168,7 @@ describe('19 and 20: errors of the host', () => {
           }),
         ),
     ],
-    ['null', () => Promise.reject(null)],
+    ['null', () => rejecting(null)],
     [
       'a thenable that calls back twice and throws',
       () => ({

@@ -18,15 +18,15 @@ export async function approve(
   parts: GateParts,
   stop: Stop,
 ): Promise<Refusal | undefined> {
-  const { approver, digest: digestOf } = parts
+  const { approver } = parts
   const { name, capability } = passage
-  if (approver === undefined || digestOf === undefined) {
+  if (approver === undefined) {
     return refuse('approval_rejected', `"${name}" needs an approval and nobody is there to give one.`)
   }
   const controller = new AbortController()
   let forget: (() => void) | undefined
   try {
-    const digest = await digestOf({ capability: name, args: final.view() })
+    const digest = await parts.digest({ capability: name, args: final.view() })
     const asked = approver.approve(
       { callId: call.id, capability: name, effect: capability.effect, args: final.view(), digest },
       controller.signal,

@@ -13,8 +13,6 @@ import { copyMeasured, copyValue } from '../../values/copy-value.ts'
 import type { ValueLimits } from '../../values/limits.ts'
 
 export class FinalValue {
-  /** Canonical size in bytes. */
-  readonly bytes: number
   readonly #own: unknown
   /** Whether freezing reached everything. */
   readonly #rigid: boolean
@@ -23,7 +21,6 @@ export class FinalValue {
   /** @throws CaissonError `value_refused`, `value_too_large`, `value_too_deep` */
   constructor(value: unknown, limits: ValueLimits) {
     const copied = copyMeasured(value, limits, 'args', true)
-    this.bytes = copied.bytes
     this.#own = copied.value
     this.#rigid = !copied.unfreezable
     this.#limits = limits

@@ -30,8 +30,8 @@ export interface GateParts {
   readonly callLog: CallLog | undefined
   readonly approver: Approver | undefined
   readonly lease: Lease | undefined
-  /** Digest of the canonical encoding of a value. Needed where an approver is. */
-  readonly digest: ((value: unknown) => string | Promise<string>) | undefined
+  /** What approvals are bound to. */
+  readonly digest: (value: unknown) => string | Promise<string>
   readonly report: ReportToHost
   readonly argsLimits: ValueLimits
   readonly resultLimits: ValueLimits
