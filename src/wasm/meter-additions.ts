@@ -22,7 +22,8 @@ import {
 import type { MeterRuntime } from './metered-body.ts'
 import type { FunctionBody, FunctionType, Import, Module } from './module.ts'
 import { OP } from './opcode-table.ts'
-import { I32, I64, writeValueType } from './value-type.ts'
+import { ResultBlocks } from './result-block.ts'
+import { I32, I64 } from './value-type.ts'
 
 const REFILL_TYPE: FunctionType = { params: [I32], results: [I64] }
 
@@ -35,14 +36,14 @@ export class MeterAdditions {
   readonly #firstAdded: number
   readonly #functions: NewFunction[] = []
   readonly #bulk = new Map<string, number>()
-  readonly #resultBlocks = new Map<number, number>()
-  #module: Module
+  /** For wrappers around bodies. */
+  readonly resultBlocks: ResultBlocks
   readonly runtime: MeterRuntime
 
   constructor(module: Module, context: CodeContext) {
     this.#context = context
     this.#original = module
-    this.#module = module
+    this.resultBlocks = new ResultBlocks(module)
     this.#refillImport = context.importedFunctions
     this.#firstAdded = context.functions.length + 1
     const fuelGlobal = context.globals
@@ -82,31 +83,10 @@ export class MeterAdditions {
     return added
   }
 
-  /** Writes the block type of a block with the results of a function type and no parameters. */
-  writeResultBlock(code: CodeWriter, typeIndex: number): void {
-    const results = this.#context.types[typeIndex]?.results ?? []
-    if (results.length === 0) {
-      code.out.byte(0x40)
-    } else if (results.length === 1) {
-      writeValueType(code.out, results[0] as number)
-    } else {
-      code.out.signed(this.#resultBlock(typeIndex))
-    }
-  }
-
-  #resultBlock(typeIndex: number): number {
-    const known = this.#resultBlocks.get(typeIndex)
-    if (known !== undefined) return known
-    const results = this.#context.types[typeIndex]?.results ?? []
-    const added = addType(this.#module, { params: [], results })
-    this.#module = added.module
-    this.#resultBlocks.set(typeIndex, added.index)
-    return added.index
-  }
-
   /** The whole metered module, given the rewritten bodies. */
   finish(bodies: readonly FunctionBody[]): Module {
-    const type = addType(this.#module, REFILL_TYPE)
+    const typed = { ...this.#original, types: this.resultBlocks.types }
+    const type = addType(typed, REFILL_TYPE)
     const refill: Import = {
       module: METER_NAMESPACE,
       name: REFILL_IMPORT,
@@ -119,7 +99,7 @@ export class MeterAdditions {
     let module: Module = {
       ...moved,
       imports: [...moved.imports, refill],
-      functions: this.#module.functions,
+      functions: this.#original.functions,
       bodies,
     }
     for (const added of this.#functions) module = addFunction(module, added).module

@@ -249,7 +249,7 @@ class MeterPass {
         restoresDepth: counts && catches,
         mapFunction: (callee) => this.#additions.mapFunction(callee),
         bulkFunction: (at) => this.#additions.bulkFunction(this.#body, at),
-        writeWrapper: (writer) => this.#additions.writeResultBlock(writer, this.#body.typeIndex),
+        writeWrapper: (writer) => this.#additions.resultBlocks.write(writer, this.#body.typeIndex),
       },
       this.#additions.runtime,
       code,
