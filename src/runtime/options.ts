@@ -14,7 +14,7 @@ import type { Telemetry } from '../ports/telemetry.ts'
 /** Options of `openRuntime`. */
 export interface RuntimeOptions {
   /** Everything that guests may be granted. A guest gets nothing unless a grant names it. */
-  readonly capabilities?: readonly Capability<never, unknown>[]
+  readonly capabilities?: readonly Capability[]
   /** Limits of guests that give none themselves; what is left out comes from `DEFAULT_LIMITS`. */
   readonly limits?: Partial<Limits>
   /** The largest `memoryBytes` that any guest may have. Default 256 MiB, at least the default limit. */

@@ -53,7 +53,7 @@ export interface Runtime {
 
 /** Opens a runtime on a platform. Entry points wrap this as `openRuntime`. */
 export async function createRuntime(platform: Platform, options: RuntimeOptions = {}): Promise<Runtime> {
-  const table = createCapabilityTable((options.capabilities ?? []) as never)
+  const table = createCapabilityTable(options.capabilities ?? [])
   const defaults = parseLimits(options.limits)
   const engines = options.engines ?? platform.engines
   const [newest] = engines.ids
