@@ -1,5 +1,5 @@
 /**
- * Tells what happens, one line per event, while the program runs: it is the call log of the run.
+ * Tells what happens, one line per call, while the program runs: it is the call log of the run.
  *
  * 1. Lines are plain text without escapes: a pipe gets what a terminal gets.
  * 2. What comes from the program is shown on one line, shortened, and without control characters.
@@ -13,26 +13,38 @@ export interface Narrator extends CallLog {
   plain(text?: string): void
 }
 
-const SHOWN = 84
+/** What stands before the text of a line: time and topic. */
+const MARGIN = 26
 
-/** One line of at most 84 characters, whatever the text. */
-export function oneLine(text: string): string {
+/** One line of at most `length` characters (default 36), whatever the text. */
+export function oneLine(text: string, length = 36): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not reach the terminal
   const flat = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\s]+/g, ' ').trim()
-  return flat.length <= SHOWN ? flat : `${flat.slice(0, SHOWN - 1)}…`
+  return flat.length <= length ? flat : `${flat.slice(0, length - 1)}…`
 }
 
 function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
 }
 
+/** Path and query; a list in the query by its first item and its length. */
+function askedUrl(text: string): string {
+  if (!URL.canParse(text)) return oneLine(text)
+  const { pathname, searchParams } = new URL(text)
+  const query = [...searchParams].map(([name, value]) => {
+    const items = value.split(',')
+    return items.length === 1 ? `${name}=${value}` : `${name}=${items[0]},... (${items.length})`
+  })
+  return oneLine(query.length === 0 ? pathname : `${pathname}?${query.join('&')}`)
+}
+
 /** What was asked, as far as it tells something. */
 function asked({ capability, args }: CallIntent): string {
   switch (capability) {
     case 'sql.query':
-      return oneLine(String(field(args, 'sql')))
+      return oneLine(String(field(args, 'text')))
     case 'net.fetch':
-      return oneLine(decodeURIComponent(String(field(args, 'url')).replace(/^https?:\/\/[^/]+/, '')))
+      return askedUrl(String(field(args, 'url')))
     case 'clock.sleep':
       return `${Number(field(args, 'ms')) / 1000} s`
     case 'artifacts.write':
@@ -44,7 +56,7 @@ function asked({ capability, args }: CallIntent): string {
 
 /** What came of it. */
 function answered(capability: string, result: CallResult): string {
-  if (!result.ok) return oneLine(`${result.code}: ${result.message}`)
+  if (!result.ok) return oneLine(`${result.code}: ${result.message}`, 100)
   switch (capability) {
     case 'sql.query':
       return `${(field(result.value, 'rows') as readonly unknown[] | undefined)?.length ?? 0} rows`
@@ -59,8 +71,12 @@ function answered(capability: string, result: CallResult): string {
   }
 }
 
-/** Writes through `write`; times count from now, on `monotonicMs`. */
-export function createNarrator(write: (line: string) => void, monotonicMs: () => number): Narrator {
+/** Writes through `write`; times count from now, on `monotonicMs`. Calls are shortened to `width` characters a line. */
+export function createNarrator(
+  write: (line: string) => void,
+  monotonicMs: () => number,
+  width = 120,
+): Narrator {
   const start = monotonicMs()
   const open = new Map<number, { readonly intent: CallIntent; readonly sinceMs: number }>()
   const say = (topic: string, text: string): void => {
@@ -72,14 +88,15 @@ export function createNarrator(write: (line: string) => void, monotonicMs: () =>
     plain: (text = '') => write(text),
     intent: (record) => {
       open.set(record.id, { intent: record, sinceMs: monotonicMs() })
-      say(record.capability, asked(record))
     },
     result: (record) => {
       const call = open.get(record.id)
       open.delete(record.id)
       if (call === undefined) return
-      const took = Math.round(monotonicMs() - call.sinceMs)
-      say('', `-> ${answered(call.intent.capability, record)} (${took} ms)`)
+      const { intent, sinceMs } = call
+      const took = Math.round(monotonicMs() - sinceMs)
+      const told = `${asked(intent)} -> ${answered(intent.capability, record)} (${took} ms)`
+      say(intent.capability, oneLine(told, Math.max(20, width - MARGIN)))
     },
   }
 }

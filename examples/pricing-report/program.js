@@ -9,7 +9,7 @@ async ({ priceService }) => {
   // ---- 1. The catalogue ------------------------------------------------------------------------------------
 
   const { rows: products } = await sql.query({
-    sql: `SELECT sku, name, category, unit, base_price::float8 AS base_price, currency, supplier, stock
+    text: `SELECT sku, name, category, unit, base_price::float8 AS base_price, currency, supplier, stock
             FROM products
            ORDER BY category, sku`,
   })
@@ -18,14 +18,14 @@ async ({ priceService }) => {
   let suppliers
   try {
     suppliers = await sql.query({
-      sql: `SELECT supplier, count(*)::int AS products, avg(lead_time_days)::float8 AS lead_time
+      text: `SELECT supplier, count(*)::int AS products, avg(lead_time_days)::float8 AS lead_time
               FROM products GROUP BY supplier ORDER BY products DESC`,
     })
   } catch (error) {
     console.warn(`supplier query failed (${error.code}): trying again without lead times`)
     notes.push('Lead times are left out: the catalogue does not have them.')
     suppliers = await sql.query({
-      sql: `SELECT supplier, count(*)::int AS products
+      text: `SELECT supplier, count(*)::int AS products
               FROM products GROUP BY supplier ORDER BY products DESC, supplier`,
     })
   }
@@ -303,13 +303,12 @@ ${items
 
   const artifact = await artifacts.write({ name: 'pricing-report.html', mediaType: 'text/html', data: html })
   return {
-    report: artifact.name,
-    digest: artifact.digest,
     products: products.length,
     priced: priced.length,
     dearer: dearer.length,
     cheaper: cheaper.length,
     averageChange: Math.round(average * 10_000) / 10_000,
+    report: artifact.digest,
     notes,
   }
 }

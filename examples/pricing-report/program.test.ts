@@ -54,14 +54,14 @@ async function runProgram(world: World) {
   const context = vm.createContext({
     console: { log: () => {}, warn: () => {} },
     sql: {
-      query: async ({ sql }: { sql: string }) => {
-        queries.push(sql)
-        if (sql.includes('lead_time_days') && world.lacksLeadTimes !== false) {
-          throw Object.assign(new Error('column does not exist'), { code: 'capability_failed' })
+      query: async ({ text }: { text: string }) => {
+        queries.push(text)
+        if (text.includes('lead_time_days') && world.lacksLeadTimes !== false) {
+          throw Object.assign(new Error('column does not exist'), { code: 'query_failed' })
         }
         const suppliers = [...new Set(world.rows.map(({ supplier }) => supplier))]
         return {
-          rows: sql.includes('base_price')
+          rows: text.includes('base_price')
             ? world.rows
             : suppliers.map((supplier) => ({ supplier, products: 1 })),
         }
