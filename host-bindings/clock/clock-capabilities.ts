@@ -38,7 +38,7 @@ export function createClockCapabilities(options: ClockOptions = {}): readonly Ca
     defineSyncBinding({
       name: 'clock.now',
       description:
-        "The host's wall-clock time in milliseconds since 1970-01-01 UTC: `new Date(clock.now({}))` is now.",
+        "The host's wall-clock time in milliseconds since 1970-01-01 UTC: `new Date(clock.now())` is now.",
       sync: true,
       effect: 'read',
       input: object({}),

@@ -26,7 +26,7 @@ export function createRandomCapabilities(options: RandomOptions = {}): readonly 
   return [
     defineSyncBinding({
       name: 'random.uuid',
-      description: 'A fresh random UUID (version 4), in lower case: `random.uuid({})`.',
+      description: 'A fresh random UUID (version 4), in lower case: `random.uuid()`.',
       sync: true,
       effect: 'read',
       input: object({}),

@@ -14,7 +14,10 @@ export type ObjectOf<Required extends Shape, Optional extends Shape> = Flat<
   }
 >
 
-/** An object with these properties and no others. An optional property that is `undefined` counts as absent. */
+/**
+ * An object with these properties and no others. An optional property that is `undefined` counts as absent, and
+ * where nothing is required so does the whole object: `clock.now()` is `clock.now({})`.
+ */
 export function object<Required extends Shape, Optional extends Shape = Record<never, never>>(
   required: Required,
   optional?: Optional,
@@ -26,8 +29,9 @@ export function object<Required extends Shape, Optional extends Shape = Record<n
     required: Object.keys(required),
     additionalProperties: false,
   }
+  const nothingRequired = Object.keys(required).length === 0
   return createSchema(json, (value) => {
-    const source = ownProperties(value)
+    const source = value === undefined && nothingRequired ? {} : ownProperties(value)
     for (const key of Object.keys(source)) {
       if (!Object.hasOwn(shape, key)) {
         throw new Refusal(`unknown property "${key.slice(0, 60)}"; known: ${Object.keys(shape).join(', ')}`)

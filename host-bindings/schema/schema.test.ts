@@ -36,6 +36,8 @@ describe('schemas of bindings', () => {
 
   it('3: coerce nothing, and take undefined for absent', () => {
     expect(person.check({ name: 'A', age: undefined })).toEqual({ name: 'A' })
+    expect(object({}).check(undefined)).toEqual({})
+    expect(issuesOf(person, undefined)?.[0]?.message).toContain('expected an object')
     expect(issuesOf(person, { name: 'A', age: '7' })?.[0]?.message).toContain('whole number')
     expect(issuesOf(person, { name: '' })?.[0]?.message).toContain('at least 1')
     expect(issuesOf(person, [])?.[0]?.message).toContain('an array')
