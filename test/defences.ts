@@ -103,12 +103,12 @@ export const DEFENCES: readonly Defence[] = [
     tests: ['src/capability/budget.test.ts'],
   },
   {
-    name: 'sync-results-are-data',
-    against: 'A sync capability hands a promise or a getter into the frames of a guest.',
+    name: 'sync-calls-never-throw',
+    against: 'A host callback that throws unwinds the frames of the guest that called it.',
     file: 'src/capability/sync-calls.ts',
-    find: 'if (isThenable(value)) {',
-    replace: 'if (isThenable(value) && account === undefined) {',
-    tests: ['src/capability/sync-calls.test.ts'],
+    find: 'result = redact(capability, error, 0, parts)',
+    replace: 'throw error',
+    tests: ['src/capability/sync-calls.test.ts', 'test/attacks/gate.test.ts'],
   },
   {
     name: 'calls-limit',
