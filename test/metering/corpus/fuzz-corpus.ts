@@ -37,7 +37,10 @@ export interface FuzzCorpus extends Disposable {
 export function openFuzzCorpus(flavour: FuzzFlavour): FuzzCorpus {
   const temporary = mkdtempSync(join(tmpdir(), 'metering-corpus-'))
   let wasmOpt: WasmOpt | undefined
-  const key = createHash('sha256').update(JSON.stringify(['132', FLAGS[flavour]])).digest('hex').slice(0, 12)
+  const key = createHash('sha256')
+    .update(JSON.stringify(['132', FLAGS[flavour]]))
+    .digest('hex')
+    .slice(0, 12)
   const folder = join(CACHE, `${flavour}-${key}`)
   mkdirSync(folder, { recursive: true })
 

@@ -46,7 +46,7 @@ export function openWasmOpt(): WasmOpt {
         onAbort: (reason: unknown) => reject(new Error(`wasm-opt aborted: ${String(reason)}`)),
         postRun: () => resolve(printed),
         instantiateWasm: (imports: WebAssembly.Imports, ready: (instance: WebAssembly.Instance) => void) => {
-          compiled ??= WebAssembly.compile((tool['readBinary'] as () => Uint8Array<ArrayBuffer>)())
+          compiled ??= WebAssembly.compile((tool.readBinary as () => Uint8Array<ArrayBuffer>)())
           compiled
             .then((module) => WebAssembly.instantiate(module, imports))
             .then(ready)

@@ -219,5 +219,5 @@ function buildStub(
     ...section(10, [1, ...leb(body.length), ...body]),
   ])
   const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes), { m: { m: scratch } })
-  return instance.exports['f'] as (...operands: (number | bigint)[]) => number | bigint | undefined
+  return instance.exports.f as (...operands: (number | bigint)[]) => number | bigint | undefined
 }
