@@ -18,7 +18,7 @@ describe('a call log in memory', () => {
     log.intent(intent(2))
     log.result({ id: 2, ok: true, value: 7 })
     log.result({ id: 1, ok: false, code: 'timeout', message: 'late' })
-    log.syncCalls?.([{ capability: 'clock.now', args: {}, ok: true, value: 1 }])
+    log.syncCalls([{ capability: 'clock.now', args: {}, ok: true, value: 1 }])
     expect(log.entries()).toMatchObject([
       { kind: 'intent', record: { id: 1 } },
       { kind: 'intent', record: { id: 2 } },

@@ -16,6 +16,9 @@ export type CallLogEntry =
 
 /** A log that can be read back. */
 export interface MemoryCallLog extends CallLog {
+  intent(record: CallIntent): void
+  result(record: CallResult): void
+  syncCalls(records: readonly SyncCallRecord[]): void
   /** A copy of what is kept, oldest first. */
   entries(): readonly CallLogEntry[]
   /** How many entries went to make room. */

@@ -1,5 +1,5 @@
 /** A real HTTP server on a loopback address for tests. */
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface TestServer extends AsyncDisposable {
@@ -10,16 +10,19 @@ export interface TestServer extends AsyncDisposable {
   readonly asked: readonly string[]
 }
 
+/** Answers one request; what it returns is not looked at. */
+export type TestHandler = (request: IncomingMessage, response: ServerResponse) => unknown
+
 /** Serves on a free port (or `port`) of `host` until it is disposed; connections still open are cut. */
 export async function openTestServer(
-  handler: RequestListener,
+  handler: TestHandler,
   host = '127.0.0.1',
   port = 0,
 ): Promise<TestServer> {
   const asked: string[] = []
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`)
-    handler(request, response)
+    void handler(request, response)
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -1,8 +1,7 @@
 /** What every `Transport` must do. Run it over each implementation, in Node: the other end is a real server. */
-import type { RequestListener } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openTestServer, requestText, type TestServer } from './http-server.testkit.ts'
+import { openTestServer, requestText, type TestHandler, type TestServer } from './http-server.testkit.ts'
 import { type PrivateExceptions, parsePrivateExceptions } from './public-address.ts'
 import { collectBody } from './response-body.ts'
 import type { HttpRequest, Transport } from './transport.ts'
@@ -15,7 +14,7 @@ export function describeTransport(name: string, create: (exceptions: PrivateExce
       for (const server of servers.splice(0)) await server[Symbol.asyncDispose]()
     })
 
-    const serve = async (handler: RequestListener): Promise<TestServer> => {
+    const serve = async (handler: TestHandler): Promise<TestServer> => {
       const server = await openTestServer(handler)
       servers.push(server)
       return server

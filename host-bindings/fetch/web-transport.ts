@@ -65,7 +65,7 @@ function toResponse(response: Response, signal: AbortSignal): HttpResponse {
   return {
     status: response.status,
     statusText: response.statusText,
-    headers: response.headers,
+    headers: headerPairs(response.headers),
     body: body === null ? nothing() : chunks(body, signal),
     close: () => {
       // A locked body is being read, and its reader ends it.
@@ -88,6 +88,14 @@ async function* chunks(body: ReadableStream<Uint8Array>, signal: AbortSignal): A
     await reader.cancel().catch(() => {})
     reader.releaseLock()
   }
+}
+
+function headerPairs(headers: Headers): readonly (readonly [string, string])[] {
+  const pairs: [string, string][] = []
+  headers.forEach((value, name) => {
+    pairs.push([name, value])
+  })
+  return pairs
 }
 
 async function* nothing(): AsyncIterable<Uint8Array> {}

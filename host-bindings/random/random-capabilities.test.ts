@@ -36,7 +36,9 @@ describe('random capabilities', () => {
     const drawn = Array.from({ length: 300 }, () =>
       invokeBinding(capabilities, 'random.integer', { min: 1, max: 6 }),
     )
-    expect([...new Set(drawn)].sort()).toEqual([1, 2, 3, 4, 5, 6])
+    expect([...new Set(drawn)].sort((left, right) => Number(left) - Number(right))).toEqual([
+      1, 2, 3, 4, 5, 6,
+    ])
     const refused = expect.objectContaining({ code: 'invalid_arguments' })
     expect(() => invokeBinding(capabilities, 'random.integer', { min: 2, max: 1 })).toThrow(refused)
     const wide = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER }

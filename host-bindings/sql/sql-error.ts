@@ -27,7 +27,7 @@ const WRONG_PARAMETER = /^Invalid input for [\w ]{1,40}$/
 export function sqlError(error: unknown, prefixLength: number): unknown {
   if (CaissonError.is(error) || typeof error !== 'object' || error === null) return error
   const { code, message, position } = error as { code?: unknown; message?: unknown; position?: unknown }
-  const said = String(message ?? '').slice(0, MAX_MESSAGE)
+  const said = (typeof message === 'string' ? message : '').slice(0, MAX_MESSAGE)
   if (typeof code !== 'string') {
     if (!WRONG_PARAMETER.test(said)) return error
     return new CaissonError('query_failed', `A parameter does not fit: ${said}.`, { cause: error })

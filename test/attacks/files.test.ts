@@ -24,6 +24,7 @@ import {
 } from '../../host-bindings/files/node/directory-file-tree.node.ts'
 
 const denied = expect.objectContaining({ code: 'path_denied' })
+const codeOf = (error: unknown): string => (error as { code?: string }).code ?? String(error)
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
 
@@ -162,7 +163,7 @@ describe.each(lookups)('a granted directory, names %s', (lookup) => {
       })()
       const outcomes = new Set<string>()
       for (let round = 0; round < 100; round++) {
-        const outcome = await tree.read('file').then(decode, (error: { code: string }) => error.code)
+        const outcome = await tree.read('file').then(decode, codeOf)
         outcomes.add(outcome)
       }
       swapping = false
@@ -251,7 +252,7 @@ describe.each(lookups)('a granted directory, names %s', (lookup) => {
     const tree = await grant()
     await rename(root, join(base, 'moved'))
     await symlink(outside, root)
-    const outcome = await tree.read('secret').catch((error: { code?: string }) => error.code)
+    const outcome = await tree.read('secret').catch(codeOf)
     expect(['not_found', 'path_denied']).toContain(outcome)
     if (lookup === 'anchored') expect(decode(await tree.read('a'))).toBe('mine')
     await tree.write('new', encode('x')).catch(() => {})
