@@ -37,7 +37,7 @@ export class HeapMemory {
    * does that the engine's allocator hands out. Returns the index of the first 32-bit word.
    */
   block(pointer: number, bytes: number, what: string): number {
-    if ((pointer & 7) !== 0 || pointer === 0 || pointer + bytes > this.size) {
+    if ((pointer & 7) !== 0 || pointer >>> 0 !== pointer || pointer === 0 || pointer + bytes > this.size) {
       throw new CaissonError(
         'corrupted',
         `The guest's memory contradicts itself: ${what} at ${pointer} is out of place.`,

@@ -25,6 +25,7 @@ const CHUNK = 4096
 const NO_ROOM = new ValueMeter({ bytes: 0, nodes: 0, depth: 0 }, () => '')
 
 const ascii = new TextDecoder('utf-8', { ignoreBOM: true })
+const utf16 = new TextDecoder('utf-16le', { ignoreBOM: true })
 const fromCharCode = String.fromCharCode
 const LITTLE: readonly string[] = Array.from({ length: 256 }, (_, unit) => String.fromCharCode(unit))
 /** Argument lists by length, reused: building a fresh one costs more than the string. */
@@ -98,11 +99,8 @@ export class HeapStrings {
     if (start + (most << wide) > memory.size)
       throw corrupted(`a string of ${length} units does not fit in it`)
     this.#meter.addBytes(most)
-    const units =
-      wide === 1
-        ? memory.u16.subarray(start >>> 1, (start >>> 1) + most)
-        : memory.u8.subarray(start, start + most)
-    return `${chunkedText(units)}… (${length - most} more)`
+    const text = wide === 1 ? wideText(memory.u16, start >>> 1, most) : narrowText(memory.u8, start, most)
+    return `${text}… (${length - most} more)`
   }
 
   /** Name of the property `atom`, or undefined where the atom is a symbol or a private name. */
@@ -218,8 +216,10 @@ function narrowText(u8: Uint8Array, start: number, length: number): string {
   return chunkedText(bytes)
 }
 
+/** Characters of two bytes. A decoder would replace lone surrogates, so it only gets text without any. */
 function wideText(u16: Uint16Array, start: number, length: number): string {
-  return chunkedText(u16.subarray(start, start + length))
+  const units = u16.subarray(start, start + length)
+  return length > CHUNK && !hasSurrogates(units) ? utf16.decode(units) : chunkedText(units)
 }
 
 function chunkedText(units: Uint8Array | Uint16Array): string {
@@ -229,6 +229,13 @@ function chunkedText(units: Uint8Array | Uint16Array): string {
     parts.push(fromCharCode.apply(null, units.subarray(i, i + CHUNK) as unknown as number[]))
   }
   return parts.join('')
+}
+
+function hasSurrogates(units: Uint16Array): boolean {
+  for (let i = 0; i < units.length; i += 1) {
+    if (((units[i] as number) & 0xf800) === 0xd800) return true
+  }
+  return false
 }
 
 function isAscii(bytes: Uint8Array): boolean {
