@@ -74,6 +74,11 @@ export class ByteWriter {
     this.#length = at
   }
 
+  /** Starts anew, with the room that there is. */
+  clear(): void {
+    this.#length = 0
+  }
+
   /** What was written, in a buffer of its own. */
   finish(): Uint8Array {
     return this.#bytes.slice(0, this.#length)

@@ -9,12 +9,16 @@
  */
 import { ByteWriter } from '../base/byte-writer.ts'
 import { CANONICAL_VERSION, NAN_HIGH_WORD, TAG } from './canonical-format.ts'
-import { copyValue } from './copy-value.ts'
+import { copyMeasured } from './copy-value.ts'
 import { errorParts } from './error-value.ts'
 import { DEFAULT_VALUE_LIMITS, type ValueLimits } from './limits.ts'
 import { ObjectIndex } from './object-index.ts'
 import { boxedPrimitive, dateTime, regExpParts, viewParts } from './object-parts.ts'
 import { type ContainerKind, kindOf } from './value-kind.ts'
+
+const SHARED_CAPACITY = 16_384
+/** A place takes at most this much beside its text and bytes: tags, varints, and the counts of its content. */
+const PLACE_BYTES = 24
 
 /**
  * The canonical bytes of `value`.
@@ -26,14 +30,28 @@ export function encodeCanonical(
   limits: ValueLimits = DEFAULT_VALUE_LIMITS,
   root = 'value',
 ): Uint8Array {
-  return new Encoder().encode(copyValue(value, limits, root))
+  const { value: copy, bytes, nodes } = copyMeasured(value, limits, root)
+  const isSmall = 2 * bytes + PLACE_BYTES * nodes <= SHARED_CAPACITY
+  return new Encoder(isSmall ? sharedWriter : new ByteWriter(bytes)).encode(copy)
 }
 
+/**
+ * Making a typed array costs more than encoding a small value, so small values share a writer. Nothing of a value
+ * runs while it is encoded: no second encoding can come between.
+ */
+const sharedWriter: ByteWriter = new ByteWriter(SHARED_CAPACITY)
+
 class Encoder {
-  readonly #writer = new ByteWriter()
+  readonly #writer: ByteWriter
   readonly #met = new ObjectIndex()
   /** Containers whose content is still to be written, in the order in which they were met. */
   readonly #queue: { readonly kind: ContainerKind; readonly object: object }[] = []
+
+  constructor(writer: ByteWriter) {
+    // What an encoding that ran out of memory left in the shared one.
+    writer.clear()
+    this.#writer = writer
+  }
 
   encode(value: unknown): Uint8Array {
     this.#writer.byte(CANONICAL_VERSION)

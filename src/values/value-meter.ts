@@ -27,49 +27,49 @@ export type Where = () => string
 export class ValueMeter {
   bytes = 0
   nodes = 0
-  private readonly limits: ValueLimits
-  private readonly where: Where
+  readonly #limits: ValueLimits
+  readonly #where: Where
 
   constructor(limits: ValueLimits, where: Where) {
-    this.limits = limits
-    this.where = where
+    this.#limits = limits
+    this.#where = where
   }
 
   /** Counts `count` nodes. @throws CaissonError `value_too_large` */
   addNodes(count: number): void {
     this.nodes += count
-    if (this.nodes > this.limits.nodes) throw this.tooLarge('nodes', this.nodes, this.limits.nodes)
+    if (this.nodes > this.#limits.nodes) throw this.#tooLarge('nodes', this.nodes, this.#limits.nodes)
   }
 
   /** Counts `count` bytes. @throws CaissonError `value_too_large` */
   addBytes(count: number): void {
     this.bytes += count
-    if (this.bytes > this.limits.bytes) throw this.tooLarge('bytes', this.bytes, this.limits.bytes)
+    if (this.bytes > this.#limits.bytes) throw this.#tooLarge('bytes', this.bytes, this.#limits.bytes)
   }
 
   addBigint(value: bigint): void {
-    this.addBytes(bigintBytes(value, this.limits.bytes - this.bytes))
+    this.addBytes(bigintBytes(value, this.#limits.bytes - this.bytes))
   }
 
   /** @throws CaissonError `value_too_deep` */
   checkDepth(depth: number): void {
-    if (depth <= this.limits.depth) return
+    if (depth <= this.#limits.depth) return
     throw new CaissonError(
       'value_too_deep',
-      `${this.where()} is nested ${depth} deep; the limit is ${this.limits.depth}.`,
-      { details: { depth, limit: this.limits.depth } },
+      `${this.#where()} is nested ${depth} deep; the limit is ${this.#limits.depth}.`,
+      { details: { depth, limit: this.#limits.depth } },
     )
   }
 
   /** Refuses a RegExp whose source is too long to be parsed. @throws CaissonError `value_too_large` */
   checkRegExp(sourceLength: number): void {
-    if (sourceLength > MAX_REGEXP_SOURCE) throw this.tooLarge('characters', sourceLength, MAX_REGEXP_SOURCE)
+    if (sourceLength > MAX_REGEXP_SOURCE) throw this.#tooLarge('characters', sourceLength, MAX_REGEXP_SOURCE)
   }
 
-  private tooLarge(unit: 'bytes' | 'nodes' | 'characters', atLeast: number, limit: number): CaissonError {
+  #tooLarge(unit: 'bytes' | 'nodes' | 'characters', atLeast: number, limit: number): CaissonError {
     return new CaissonError(
       'value_too_large',
-      `The value is too large: at ${this.where()} it reaches ${atLeast} ${unit}; the limit is ${limit}.`,
+      `The value is too large: at ${this.#where()} it reaches ${atLeast} ${unit}; the limit is ${limit}.`,
       { details: { unit, atLeast, limit } },
     )
   }

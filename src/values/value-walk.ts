@@ -7,25 +7,15 @@
  *    exponential as a tree costs its size as a graph.
  * 3. No accessor of the value runs; one that is enumerable is refused. Traps of a Proxy may run; whatever they
  *    throw becomes `value_refused`.
- * 4. The copy is made of fresh plain objects of this realm: own enumerable string-keyed properties with their
- *    values, sharing and cycles kept. `__proto__` as a key is data.
- * 5. A view takes along its whole buffer only when it shows all of it, or when the value holds the buffer
- *    otherwise. Any other view gets a buffer of just the bytes that it shows: a Node `Buffer` is a window into
- *    a pool with other people's bytes.
+ * 4. The copy is made of fresh objects of this realm: own enumerable string-keyed properties with their values,
+ *    sharing and cycles kept. `__proto__` as a key is data.
  */
 import { CaissonError } from '../base/errors.ts'
+import { BinaryCopy, BinaryRefused } from './binary-copy.ts'
+import { CopyTable } from './copy-table.ts'
 import { createError, ErrorPropertyRefused, errorParts, setCause } from './error-value.ts'
 import type { ValueLimits } from './limits.ts'
-import { ObjectIndex } from './object-index.ts'
-import {
-  bufferByteLength,
-  copyBytes,
-  createView,
-  isArrayIndex,
-  isUnstableBuffer,
-  setProperty,
-  viewParts,
-} from './object-parts.ts'
+import { isArrayIndex, setProperty } from './object-parts.ts'
 import { type ContainerKind, kindOf } from './value-kind.ts'
 import { copyLeaf } from './value-leaf.ts'
 import { NODE_BYTES, ValueMeter } from './value-meter.ts'
@@ -74,300 +64,252 @@ export function walkValue(value: unknown, limits: ValueLimits, root: string, bui
   }
   const first = new Walk(limits, root, build, undefined)
   const walked = first.run(value)
-  if (first.carriedLate === undefined) return walked
-  // A view was met before the buffer that it shares with the rest of the value. Once more, knowing that.
-  return new Walk(limits, root, build, first.carriedLate).run(value)
+  if (first.cutTooEarly === undefined) return walked
+  return new Walk(limits, root, build, first.cutTooEarly).run(value)
+}
+
+/** Most arguments and results of a tight loop of calls: not worth a walk. */
+function isSmall(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === 'number' || typeof value === 'boolean'
 }
 
 class Walk {
-  /** Buffers that travel whole although a view of a part of them was met first. */
-  carriedLate: Set<ArrayBuffer> | undefined
-  private readonly root: string
-  private readonly build: boolean
-  private readonly meter: ValueMeter
-  private readonly met = new ObjectIndex()
-  /** The copy of each object in `met`, by its number. */
-  private readonly copies: unknown[] = []
-  private readonly queue: Container[] = []
-  private readonly carried: ReadonlySet<ArrayBuffer> | undefined
-  private windowed: Set<ArrayBuffer> | undefined
-  private unfreezable = false
+  readonly #root: string
+  readonly #build: boolean
+  readonly #meter: ValueMeter
+  readonly #table = new CopyTable()
+  readonly #binary: BinaryCopy
+  readonly #queue: Container[] = []
+  #unfreezable = false
   /** Where the walk stands, for messages. */
-  private current: Container | undefined
-  private key: string | number = ''
+  #current: Container | undefined
+  #key: string | number = ''
 
   constructor(
     limits: ValueLimits,
     root: string,
     build: boolean,
-    carried: ReadonlySet<ArrayBuffer> | undefined,
+    wholeBuffers: ReadonlySet<ArrayBuffer> | undefined,
   ) {
-    this.root = root
-    this.build = build
-    this.carried = carried
-    this.meter = new ValueMeter(limits, () => this.path())
+    this.#root = root
+    this.#build = build
+    this.#meter = new ValueMeter(limits, () => this.#path())
+    this.#binary = new BinaryCopy(this.#table, this.#meter, build, wholeBuffers)
+  }
+
+  /** Buffers to know of before a second walk, which is needed if there are any. */
+  get cutTooEarly(): ReadonlySet<ArrayBuffer> | undefined {
+    return this.#binary.cutTooEarly
   }
 
   run(value: unknown): Walked {
     try {
-      this.meter.addNodes(1)
-      const copy = this.place(value, '')
-      for (let i = 0; i < this.queue.length; i++) {
-        const container = this.queue[i] as Container
-        this.current = container
-        this.fill(container)
+      this.#meter.addNodes(1)
+      const copy = this.#place(value, '')
+      for (let i = 0; i < this.#queue.length; i++) {
+        const container = this.#queue[i] as Container
+        this.#current = container
+        this.#fill(container)
       }
-      const { bytes, nodes } = this.meter
-      return { copy, bytes, nodes, containers: this.queue, unfreezable: this.unfreezable }
+      const { bytes, nodes } = this.#meter
+      return { copy, bytes, nodes, containers: this.#queue, unfreezable: this.#unfreezable }
     } catch (error) {
       if (error instanceof CaissonError) throw error
+      if (error instanceof BinaryRefused) throw this.#refused(error.message, 'buffer')
       if (error instanceof ErrorPropertyRefused) {
-        throw this.refused(`has a "${error.property}" that is not plain data`, 'accessor')
+        throw this.#refused(`has a "${error.property}" that is not plain data`, 'accessor')
       }
-      // A trap of a Proxy, a detached buffer, a typed array that the runtime cannot allocate.
-      throw this.refused('could not be read', 'unreadable', error)
+      // A trap of a Proxy, or an array that the runtime cannot allocate.
+      throw this.#refused('could not be read', 'unreadable', error)
     }
   }
 
   /** What stands for `value` in the copy. The node itself was counted by its container. */
-  private place(value: unknown, key: string | number): unknown {
-    this.key = key
+  #place(value: unknown, key: string | number): unknown {
+    this.#key = key
     switch (typeof value) {
       case 'string':
-        this.meter.addBytes(value.length)
+        this.#meter.addBytes(value.length)
         return value
       case 'number':
       case 'boolean':
       case 'undefined':
-        this.meter.addBytes(NODE_BYTES)
+        this.#meter.addBytes(NODE_BYTES)
         return value
       case 'bigint':
-        this.meter.addBigint(value)
+        this.#meter.addBigint(value)
         return value
       case 'object':
-        if (value !== null) return this.object(value, key)
-        this.meter.addBytes(NODE_BYTES)
+        if (value !== null) return this.#object(value, key)
+        this.#meter.addBytes(NODE_BYTES)
         return null
       default:
-        throw this.refused(`is a ${typeof value}`, typeof value)
+        throw this.#refused(`is a ${typeof value}`, typeof value)
     }
   }
 
-  private object(value: object, key: string | number): unknown {
-    const known = this.met.find(value)
+  #object(value: object, key: string | number): unknown {
+    const known = this.#table.find(value)
     if (known >= 0) {
-      this.meter.addBytes(NODE_BYTES)
-      return this.copies[known]
+      this.#meter.addBytes(NODE_BYTES)
+      return this.#table.copyOf(known)
     }
     const kind = kindOf(value)
     switch (kind) {
       case 'object':
-        return this.container(kind, value, this.build ? {} : undefined, key)
+        return this.#container(kind, value, this.#build ? {} : undefined, key)
       case 'array':
-        return this.container(kind, value, this.build ? [] : undefined, key)
-      case 'map':
-        this.unfreezable = true
-        return this.container(kind, value, this.build ? new Map() : undefined, key)
-      case 'set':
-        this.unfreezable = true
-        return this.container(kind, value, this.build ? new Set() : undefined, key)
-      case 'error':
-        return this.error(value, key)
+        return this.#container(kind, value, this.#build ? [] : undefined, key)
+      case 'boxed':
+        return this.#table.add(value, copyLeaf(kind, value, this.#meter))
+      case 'error': {
+        const { name, message } = errorParts(value)
+        this.#meter.addBytes(name.length + (message?.length ?? 0))
+        return this.#container(kind, value, this.#build ? createError(name, message) : undefined, key)
+      }
       case undefined:
-        throw this.refused('is an object of the host that cannot be copied as data', 'host object')
+        throw this.#refused('is an object of the host that cannot be copied as data', 'host object')
+    }
+    this.#unfreezable = true
+    switch (kind) {
+      case 'map':
+        return this.#container(kind, value, this.#build ? new Map() : undefined, key)
+      case 'set':
+        return this.#container(kind, value, this.#build ? new Set() : undefined, key)
       case 'buffer':
-        return this.buffer(value as ArrayBuffer)
+        return this.#binary.buffer(value as ArrayBuffer)
       case 'view':
-        return this.view(value)
+        return this.#binary.view(value)
       default:
-        if (kind !== 'boxed') this.unfreezable = true
-        return this.remember(value, copyLeaf(kind, value, this.meter))
+        return this.#table.add(value, copyLeaf(kind, value, this.#meter))
     }
   }
 
-  private container(
+  #container(
     kind: ContainerKind,
     source: object,
     copy: object | undefined,
     key: string | number,
   ): object | undefined {
-    const parent = this.current
+    const parent = this.#current
     const depth = parent === undefined ? 1 : parent.depth + 1
-    this.meter.checkDepth(depth)
-    this.meter.addBytes(NODE_BYTES)
-    this.queue.push({ kind, source, copy, depth, parent, key })
-    this.met.add(source)
-    this.copies.push(copy)
-    return copy
+    this.#meter.checkDepth(depth)
+    this.#meter.addBytes(NODE_BYTES)
+    this.#queue.push({ kind, source, copy, depth, parent, key })
+    return this.#table.add(source, copy)
   }
 
-  private remember<T>(source: object, copy: T): T {
-    this.met.add(source)
-    this.copies.push(copy)
-    return copy
-  }
-
-  private error(value: object, key: string | number): unknown {
-    const { name, message } = errorParts(value)
-    this.meter.addBytes(name.length + (message?.length ?? 0))
-    return this.container('error', value, this.build ? createError(name, message) : undefined, key)
-  }
-
-  private buffer(source: ArrayBuffer): ArrayBuffer | undefined {
-    this.refuseUnstable(source)
-    this.unfreezable = true
-    const length = bufferByteLength(source)
-    this.meter.addBytes(length)
-    if (this.windowed?.has(source)) {
-      this.carriedLate ??= new Set()
-      this.carriedLate.add(source)
-    }
-    return this.remember(source, this.build ? copyBytes(source, 0, length) : undefined)
-  }
-
-  private view(source: object): unknown {
-    const { buffer, byteOffset, byteLength, type } = viewParts(source)
-    if (type < 0) throw this.refused('is a typed array of an unknown kind', 'view')
-    this.refuseUnstable(buffer)
-    this.unfreezable = true
-    this.meter.addNodes(1)
-    this.meter.addBytes(NODE_BYTES)
-    const known = this.met.find(buffer)
-    const travelsWhole =
-      known >= 0 || byteLength === bufferByteLength(buffer) || this.carried?.has(buffer) === true
-    if (!travelsWhole) {
-      this.windowed ??= new Set()
-      this.windowed.add(buffer)
-      this.meter.addBytes(byteLength)
-      const copy = this.build
-        ? createView(type, copyBytes(buffer, byteOffset, byteLength), 0, byteLength)
-        : undefined
-      return this.remember(source, copy)
-    }
-    if (known >= 0) this.meter.addBytes(NODE_BYTES)
-    const whole = known >= 0 ? (this.copies[known] as ArrayBuffer | undefined) : this.buffer(buffer)
-    return this.remember(source, whole && createView(type, whole, byteOffset, byteLength))
-  }
-
-  private refuseUnstable(buffer: object): void {
-    if (isUnstableBuffer(buffer)) throw this.refused('has a shared, resizable or detached buffer', 'buffer')
-  }
-
-  private fill(container: Container): void {
+  #fill(container: Container): void {
+    const { source, copy } = container
     switch (container.kind) {
       case 'object': {
-        const keys = keysOf(container.source)
-        this.meter.addNodes(keys.length)
-        for (let i = 0; i < keys.length; i++) this.property(container, keys[i] as string)
+        const keys = keysOf(source)
+        this.#meter.addNodes(keys.length)
+        for (let i = 0; i < keys.length; i++) this.#property(container, keys[i] as string)
         return
       }
       case 'array':
-        this.fillArray(container, container.source as unknown[])
+        this.#fillArray(container, source as unknown[])
         return
       case 'map':
-        this.fillMap(container.source, container.copy as Map<unknown, unknown> | undefined)
+        this.#fillMap(source, copy as Map<unknown, unknown> | undefined)
         return
       case 'set':
-        this.fillSet(container.source, container.copy as Set<unknown> | undefined)
+        this.#fillSet(source, copy as Set<unknown> | undefined)
         return
       case 'error':
-        this.fillError(container.source, container.copy as Error | undefined)
+        this.#fillError(source, copy as Error | undefined)
     }
   }
 
-  private fillError(source: object, copy: Error | undefined): void {
+  #fillError(source: object, copy: Error | undefined): void {
     const { hasCause, cause } = errorParts(source)
     if (!hasCause) return
-    this.meter.addNodes(1)
-    const placed = this.place(cause, 'cause')
+    this.#meter.addNodes(1)
+    const placed = this.#place(cause, 'cause')
     if (copy !== undefined) setCause(copy, placed)
   }
 
   /** The value of the own data property `key`. */
-  private data(source: object, key: string): unknown {
+  #data(source: object, key: string): unknown {
     const descriptor = descriptorOf(source, key)
     const value: unknown = descriptor?.value
     if (value === undefined && (descriptor === undefined || !('value' in descriptor))) {
-      this.key = key
-      throw this.refused('is an accessor; only plain data can be copied', 'accessor')
+      this.#key = key
+      throw this.#refused('is an accessor; only plain data can be copied', 'accessor')
     }
     return value
   }
 
   /** Copies the named property `key`, whose node was counted. */
-  private property(container: Container, key: string): void {
-    this.meter.addBytes(key.length)
-    const placed = this.place(this.data(container.source, key), key)
+  #property(container: Container, key: string): void {
+    this.#meter.addBytes(key.length)
+    const placed = this.#place(this.#data(container.source, key), key)
     if (container.copy !== undefined) setProperty(container.copy, key, placed)
   }
 
-  private fillArray(container: Container, source: unknown[]): void {
+  #fillArray(container: Container, source: unknown[]): void {
     const { length } = source
-    this.meter.addNodes(length)
+    this.#meter.addNodes(length)
     const keys = keysOf(source)
     const copy = container.copy as unknown[] | undefined
     if (copy !== undefined) copy.length = length
     // Indices come first and in order: if the last of `length` keys is the last index, all are indices.
     const dense = keys.length === length && (length === 0 || keys[length - 1] === String(length - 1))
     if (!dense || lookupGetter === undefined) {
-      this.fillSparse(container, keys, length)
+      this.#fillSparse(container, keys, length)
       return
     }
     for (let i = 0; i < length; i++) {
       let value = lookupGetter.call(source, i) === undefined ? source[i] : undefined
       // Undefined, an accessor, or a setter alone: the descriptor tells.
-      if (value === undefined) value = this.data(source, String(i))
-      const placed = this.place(value, i)
+      if (value === undefined) value = this.#data(source, String(i))
+      const placed = this.#place(value, i)
       if (copy !== undefined) copy[i] = placed
     }
   }
 
-  private fillSparse(container: Container, keys: readonly string[], length: number): void {
+  #fillSparse(container: Container, keys: readonly string[], length: number): void {
     let indices = 0
     while (indices < keys.length && isArrayIndex(keys[indices] as string)) indices++
-    this.meter.addBytes((length - indices) * NODE_BYTES)
-    this.meter.addNodes(keys.length - indices)
+    this.#meter.addBytes((length - indices) * NODE_BYTES)
+    this.#meter.addNodes(keys.length - indices)
     const copy = container.copy as unknown[] | undefined
     for (let i = 0; i < indices; i++) {
       const index = Number(keys[i])
-      const placed = this.place(this.data(container.source, keys[i] as string), index)
+      const placed = this.#place(this.#data(container.source, keys[i] as string), index)
       if (copy !== undefined) copy[index] = placed
     }
-    for (let i = indices; i < keys.length; i++) this.property(container, keys[i] as string)
+    for (let i = indices; i < keys.length; i++) this.#property(container, keys[i] as string)
   }
 
-  private fillMap(source: object, copy: Map<unknown, unknown> | undefined): void {
-    this.meter.addNodes(2 * mapSize.call(source))
+  #fillMap(source: object, copy: Map<unknown, unknown> | undefined): void {
+    this.#meter.addNodes(2 * mapSize.call(source))
     let entry = 0
     mapForEach.call(source, (value: unknown, key: unknown) => {
-      const placedKey = this.place(key, 2 * entry)
-      const placedValue = this.place(value, 2 * entry + 1)
+      const placedKey = this.#place(key, 2 * entry)
+      const placedValue = this.#place(value, 2 * entry + 1)
       copy?.set(placedKey, placedValue)
       entry++
     })
   }
 
-  private fillSet(source: object, copy: Set<unknown> | undefined): void {
-    this.meter.addNodes(setSize.call(source))
+  #fillSet(source: object, copy: Set<unknown> | undefined): void {
+    this.#meter.addNodes(setSize.call(source))
     let entry = 0
     setForEach.call(source, (element: unknown) => {
-      const placed = this.place(element, entry)
+      const placed = this.#place(element, entry)
       copy?.add(placed)
       entry++
     })
   }
 
-  private path(): string {
-    return placePath(this.root, this.current, this.key)
+  #path(): string {
+    return placePath(this.#root, this.#current, this.#key)
   }
 
-  private refused(what: string, kind: string, cause?: unknown): CaissonError {
-    const path = this.path()
+  #refused(what: string, kind: string, cause?: unknown): CaissonError {
+    const path = this.#path()
     return new CaissonError('value_refused', `${path} ${what}.`, { details: { path, kind }, cause })
   }
-}
-
-/** Most arguments and results of a tight loop of calls: not worth a walk. */
-function isSmall(value: unknown): boolean {
-  return value === undefined || value === null || typeof value === 'number' || typeof value === 'boolean'
 }
