@@ -102,6 +102,21 @@ describe('38: redirects', () => {
     expect(victim.asked).toEqual([])
   })
 
+  it('to a name that is not allowed are not followed, also where its address may be connected to', async () => {
+    const server = await serve((_request, response) => {
+      response.writeHead(302, { location: `http://other.test:${server.port}/there` }).end()
+    })
+    const { resolve, asked } = fakeDns({ 'name.test': [['127.0.0.1']], 'other.test': [['127.0.0.1']] })
+    const options = {
+      allow: [`name.test:${server.port}`],
+      allowPrivate: [`127.0.0.1:${server.port}`],
+      resolve,
+    }
+    await expect(call({ options, args: { url: `http://name.test:${server.port}/` } })).rejects.toEqual(denied)
+    expect(asked).toEqual(['name.test'])
+    expect(server.asked).toEqual(['GET /'])
+  })
+
   it('to another origin lose credentials, those of the embedder and those of the program', async () => {
     const seen: Record<string, unknown>[] = []
     const record: TestHandler = (request, response) => {
