@@ -12,7 +12,7 @@ import { createClockCapabilities } from '../../host-bindings/clock/clock-capabil
 import { createNodeFetchCapabilities } from '../../host-bindings/fetch/node/node-fetch-capabilities.node.ts'
 import { openDirectoryFileTree } from '../../host-bindings/files/node/directory-file-tree.node.ts'
 import { createSqlCapabilities } from '../../host-bindings/sql/sql-capabilities.ts'
-import type { Grant, Limits, RuntimeOptions } from '../../src/entry/node.ts'
+import type { GrantRule, Limits, RuntimeOptions } from '../../src/entry/node.ts'
 import { openCatalogue, readProducts } from './catalogue.ts'
 import type { Narrator } from './narrator.ts'
 import { startPriceService } from './price-service.ts'
@@ -22,7 +22,7 @@ export interface Job extends AsyncDisposable {
   readonly program: string
   readonly input: { readonly priceService: string }
   readonly capabilities: NonNullable<RuntimeOptions['capabilities']>
-  readonly grants: readonly Grant[]
+  readonly grants: readonly (GrantRule & { readonly capability: string; readonly calls: number })[]
   readonly limits: Pick<Limits, 'fuel' | 'memoryBytes' | 'wallMs' | 'calls'>
   /** What the program handed over so far. */
   readonly artifacts: () => readonly Artifact[]

@@ -50,9 +50,8 @@ const runtime = await openRuntime({ capabilities: job.capabilities, callLog: nar
 try {
   const lines = job.program.split('\n').length
   narrator.say('program', `program.js, ${lines} lines, in an isolate of its own (engine ${runtime.engine})`)
-  for (const grant of job.grants) {
-    if (typeof grant !== 'string')
-      narrator.say('granted', `${grant.capability}, at most ${grant.calls} calls`)
+  for (const { capability, calls } of job.grants) {
+    narrator.say('granted', `${capability}, ${calls === 1 ? 'one call' : `at most ${calls} calls`}`)
   }
   narrator.plain()
   const outcome = await runtime.run(job.program, {

@@ -7,6 +7,8 @@
 import type { CallIntent, CallLog, CallResult } from '../../src/ports/call-log.ts'
 
 export interface Narrator extends CallLog {
+  intent(record: CallIntent): void
+  result(record: CallResult): void
   /** A line of our own: who, and what. */
   say(topic: string, text: string): void
   /** An empty line, or one without a time. */
@@ -61,8 +63,9 @@ function answered(capability: string, result: CallResult): string {
     case 'sql.query':
       return `${(field(result.value, 'rows') as readonly unknown[] | undefined)?.length ?? 0} rows`
     case 'net.fetch': {
-      const retryAfter = field(field(result.value, 'headers'), 'retry-after')
-      return `${field(result.value, 'status')}${retryAfter === undefined ? '' : `, Retry-After: ${oneLine(String(retryAfter))}`}`
+      const header = field(field(result.value, 'headers'), 'retry-after')
+      const retryAfter = typeof header === 'string' ? header : undefined
+      return `${field(result.value, 'status')}${retryAfter === undefined ? '' : `, Retry-After: ${oneLine(retryAfter)}`}`
     }
     case 'artifacts.write':
       return oneLine(String(field(result.value, 'digest')).slice(0, 19))
