@@ -6,36 +6,18 @@
  * `--accept` rewrites that file after a change that was meant.
  */
 
-import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import type { EngineManifest } from '../src/isolate/engine.ts'
 import { COST_TABLE_DIGEST } from '../src/wasm/cost.ts'
 import { meter } from '../src/wasm/meter.ts'
 import { editEngine } from './engine/edit-engine.ts'
 import { readFrequencies } from './engine/frequencies.ts'
+import { readUpstream, sha256Hex } from './engine/read-upstream.ts'
 import { UPSTREAM } from './engine/upstream.ts'
 
 const root = new URL('..', import.meta.url)
 const manifestFile = new URL('src/isolate/engine-manifest.ts', root)
 const output = new URL('engines/current/', root)
-
-const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
-
-function readUpstream(): Uint8Array {
-  const require = createRequire(import.meta.url)
-  const folder = dirname(require.resolve(`${UPSTREAM.package}/package.json`))
-  const bytes = readFileSync(join(folder, UPSTREAM.file))
-  const found = sha256(bytes)
-  if (found !== UPSTREAM.sha256) {
-    throw new Error(
-      `${UPSTREAM.package}/${UPSTREAM.file} has sha256 ${found}, and the build is for ${UPSTREAM.sha256} ` +
-        `(version ${UPSTREAM.version}). Install that version, or derive names and layout again (CONTRIBUTING.md).`,
-    )
-  }
-  return bytes
-}
 
 function build(): { readonly manifest: EngineManifest; readonly files: ReadonlyMap<string, Uint8Array> } {
   const { wasm, layout } = editEngine(readUpstream())
@@ -49,12 +31,12 @@ function build(): { readonly manifest: EngineManifest; readonly files: ReadonlyM
     if (v8.report[key] !== portable.report[key]) throw new Error(`The profiles differ in ${key}.`)
   }
   // What a program can observe, and nothing of the profile.
-  const identity = sha256(
+  const identity = sha256Hex(
     new TextEncoder().encode(
-      JSON.stringify([1, sha256(wasm), layout, COST_TABLE_DIGEST, sha256(portable.wasm)]),
+      JSON.stringify([1, sha256Hex(wasm), layout, COST_TABLE_DIGEST, sha256Hex(portable.wasm)]),
     ),
   )
-  const describe = (bytes: Uint8Array) => ({ sha256: sha256(bytes), bytes: bytes.length })
+  const describe = (bytes: Uint8Array) => ({ sha256: sha256Hex(bytes), bytes: bytes.length })
   const manifest: EngineManifest = {
     format: 1,
     id: `quickjs-${identity.slice(0, 16)}`,
