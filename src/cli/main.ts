@@ -1,0 +1,14 @@
+#!/usr/bin/env node
+/** The command `caisson`: hands the process to `runCli` and ends with its exit code. */
+import { EXIT } from './exit-code.ts'
+import { openProcessIo } from './process-io.ts'
+import { runCli } from './run-cli.ts'
+
+const io = openProcessIo()
+const code = await runCli(process.argv.slice(2), io)
+const unwritten = await io.flush()
+if (unwritten !== undefined) {
+  process.stderr.write(`caisson: the output could not be written: ${unwritten.message}\n`)
+}
+// Tools may keep connections open; what was to be done is done.
+process.exit(code === EXIT.done && unwritten !== undefined ? EXIT.internal : code)
