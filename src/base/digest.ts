@@ -12,13 +12,6 @@ declare const digestBrand: unique symbol
 /** `sha256:` and 64 lower-case hexadecimal digits. */
 export type Digest = `sha256:${string}` & { readonly [digestBrand]: true }
 
-const PATTERN = /^sha256:[0-9a-f]{64}$/
-
-/** Whether `value` has the form of a digest. */
-export function isDigest(value: unknown): value is Digest {
-  return typeof value === 'string' && PATTERN.test(value)
-}
-
 /** The digest of `bytes`. */
 export function sha256(bytes: Uint8Array): Digest {
   return asDigest(nobleSha256(bytes))
