@@ -15,7 +15,7 @@ export interface FileQuota {
   readonly operations: number
 }
 
-export const DEFAULT_FILE_QUOTA: FileQuota = {
+const DEFAULT_FILE_QUOTA: FileQuota = {
   fileBytes: 8 * 1024 * 1024,
   totalBytes: 64 * 1024 * 1024,
   entries: 10_000,

@@ -3,16 +3,9 @@
  * is), and no database is a dependency of this library.
  */
 
-/** Rows as arrays, with the names of their columns beside them. */
-export interface SqlResult {
-  readonly rows: readonly (readonly unknown[])[]
-  readonly fields: readonly { readonly name: string }[]
-  /** Rows changed, where the statement changes rows. */
-  readonly affectedRows?: number
-}
-
 /** A transaction. Statements go through the extended protocol: one statement each, parameters apart from the text. */
 export interface SqlTransaction {
+  /** Gives the rows (as arrays, where asked), the names of their columns, and how many rows were changed. */
   query<Row>(
     text: string,
     params?: unknown[],
