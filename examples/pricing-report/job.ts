@@ -76,7 +76,7 @@ export async function openJob({ narrator, outDirectory }: JobOptions): Promise<J
       ...createClockCapabilities({ maxSleepMs: 5_000 }),
       ...createArtifactCapabilities({ store, maxBytes: 1024 * 1024 }),
       // Each knows its own input type, which a list cannot say.
-    ] as unknown as NonNullable<RuntimeOptions['capabilities']>,
+    ],
     grants: [
       { capability: 'sql.query', calls: 10 },
       { capability: 'net.fetch', calls: 30, rate: { calls: 20, perMs: 1_000 } },

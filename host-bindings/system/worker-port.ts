@@ -1,13 +1,13 @@
-/** A web Worker as the port that `machine/worker-driver` talks to. */
-import type { HostMessage, WorkerMessage, WorkerPort } from '../../src/machine/worker-protocol.ts'
+/** A web Worker as the port that `the Worker driver` talks to. */
+import type { WorkerPort } from '../../src/ports/worker-port.ts'
 
 /** Starts a module Worker. */
 export function openWebWorker(create: () => Worker): WorkerPort {
   const worker = create()
   return {
-    post: (message: HostMessage) => worker.postMessage(message),
+    post: (message) => worker.postMessage(message),
     listen(onMessage, onFailure) {
-      worker.onmessage = (event: MessageEvent<WorkerMessage>) => onMessage(event.data)
+      worker.onmessage = (event: MessageEvent<unknown>) => onMessage(event.data)
       worker.onerror = (event) => {
         event.preventDefault()
         onFailure(new Error(event.message))

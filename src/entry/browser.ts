@@ -16,7 +16,8 @@ const PORTABLE_URL = new URL('../../engines/current/portable.wasm', import.meta.
 
 /** JavaScriptCore keeps no counter in registers: it runs the other profile faster. Counts are equal. */
 function isJavaScriptCore(): boolean {
-  return typeof navigator !== 'undefined' && /Apple/.test(navigator.vendor ?? '')
+  const { navigator } = globalThis as { navigator?: { readonly vendor?: string } }
+  return /Apple/.test(navigator?.vendor ?? '')
 }
 
 /**

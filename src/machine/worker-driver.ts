@@ -10,6 +10,7 @@
 import { CaissonError, ERROR_CODES, type ErrorCode } from '../base/errors.ts'
 import { type Answer, type PendingCall, Refusal, type SyncCalls } from '../capability/call.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
+import type { WorkerPort } from '../ports/worker-port.ts'
 import { encodeCanonical } from '../values/encode-canonical.ts'
 import type { Machine, MachineStart, Turn, TurnControl } from './turn.ts'
 import {
@@ -18,7 +19,6 @@ import {
   type HostMessage,
   MOST_ANSWER_BYTES,
   type WorkerMessage,
-  type WorkerPort,
 } from './worker-protocol.ts'
 
 export interface WorkerMachineOptions {
@@ -54,10 +54,10 @@ export class WorkerMachine implements Machine {
         ? undefined
         : new SharedArrayBuffer(ANSWER_OFFSET + MOST_ANSWER_BYTES)
     options.port.listen(
-      (message) => this.#received(message),
+      (message) => this.#received(message as WorkerMessage),
       (error) => this.#failed(error),
     )
-    options.port.post({
+    this.#post({
       type: 'open',
       engine: options.engine,
       maxPages: options.maxPages,
@@ -98,9 +98,13 @@ export class WorkerMachine implements Machine {
     if (this.#released) return
     this.#released = true
     const idle = this.#waiting === undefined && this.#failure === undefined
-    if (idle) this.#options.port.post({ type: 'dispose' })
+    if (idle) this.#post({ type: 'dispose' })
     else this.#failed(new CaissonError('isolate_destroyed', 'The guest was disposed inside a turn.'))
     this.#options.onRelease(idle)
+  }
+
+  #post(message: HostMessage): void {
+    this.#options.port.post(message)
   }
 
   #remaining({ deadline }: TurnControl): number {
@@ -134,7 +138,7 @@ export class WorkerMachine implements Machine {
       return Promise.reject(new CaissonError('busy', 'The machine is inside a turn.'))
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject }
-      this.#options.port.post(message)
+      this.#post(message)
     })
   }
 

@@ -8,14 +8,6 @@ import type { Answer } from '../capability/call.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
 import type { MachineStart, Turn } from './turn.ts'
 
-/** The parts of a Worker that are used, the same for `worker_threads` and web Workers. */
-export interface WorkerPort {
-  post(message: HostMessage): void
-  /** Called once; `onFailure` when the Worker itself died. */
-  listen(onMessage: (message: WorkerMessage) => void, onFailure: (error: unknown) => void): void
-  terminate(): void
-}
-
 export type HostMessage =
   | {
       readonly type: 'open'

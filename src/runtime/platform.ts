@@ -1,8 +1,9 @@
 /** What a composition root gives to `createRuntime`: the ports of one kind of host. */
-import type { WorkerPort } from '../machine/worker-protocol.ts'
+
 import type { Clock } from '../ports/clock.ts'
 import type { EngineSource } from '../ports/engine-source.ts'
 import type { Entropy } from '../ports/entropy.ts'
+import type { WorkerPort } from '../ports/worker-port.ts'
 
 export interface Platform {
   readonly clock: Clock

@@ -6,6 +6,7 @@
  * 2. Every guest gives its instance back exactly once, however it ended.
  * 3. Instances are never shared between trust domains, not even one after the other.
  */
+import { toHex } from '../base/bytes.ts'
 import { ASYNC_DISPOSE } from '../base/disposal.ts'
 import { CaissonError } from '../base/errors.ts'
 import { Ledger } from '../capability/budget.ts'
@@ -23,7 +24,6 @@ import type { SessionOptions } from '../machine/session.ts'
 import { Stepper } from '../machine/stepper.ts'
 import type { Machine, MachineStart } from '../machine/turn.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
-import { digestValue } from '../values/digest-value.ts'
 import { createGuest, type Guest } from './guest.ts'
 import { GuestLine } from './guest-line.ts'
 import type { RunOptions, RuntimeOptions } from './options.ts'
@@ -84,6 +84,8 @@ class PooledRuntime implements Runtime {
   readonly #pools = new Map<string, InstancePool>()
   readonly #workers: WorkerPool
   readonly #maxPages: number
+  /** Makes idempotency keys of this runtime differ from those of any other. */
+  readonly #id: string
   #guests = 0
 
   constructor(
@@ -100,6 +102,7 @@ class PooledRuntime implements Runtime {
     this.#defaults = defaults
     this.#engine = engine
     this.#base = new BaseImage(engine)
+    this.#id = toHex(platform.entropy.bytes(8))
     this.#line = new GuestLine(options.concurrency ?? 64)
     this.#maxPages = Math.ceil((options.maxMemoryBytes ?? DEFAULT_MAX_MEMORY) / PAGE)
     this.#workers = new WorkerPool({
@@ -227,8 +230,7 @@ class PooledRuntime implements Runtime {
       grants: grantSet(this.#table, options.grants ?? []),
       ledger: new Ledger(),
       clock: this.#platform.clock,
-      guestId: `guest-${this.#guests}`,
-      digest: digestValue,
+      guestId: `${this.#id}-${this.#guests}`,
       ...(callLog && { callLog }),
       ...(approver && { approver }),
       ...(lease && { lease }),

@@ -2,8 +2,8 @@
 import { CaissonError } from '../base/errors.ts'
 import type { SyncCalls } from '../capability/call.ts'
 import { WorkerMachine } from '../machine/worker-driver.ts'
-import type { WorkerPort } from '../machine/worker-protocol.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
+import type { WorkerPort } from '../ports/worker-port.ts'
 
 export interface WorkerPoolOptions {
   /** Starts a Worker; undefined where the platform has none. */

@@ -1,5 +1,5 @@
 /** An edge worker as an embedder would write it: the engine is a static import, capabilities are granted. */
-import { capability, openRuntime } from '../../src/entry/edge.ts'
+import { capability, openRuntime, type RunOptions } from '../../src/entry/edge.ts'
 // The module is put beside the bundle by whoever deploys it.
 // @ts-expect-error workerd turns this import into a WebAssembly.Module; TypeScript does not know.
 import engine from './engine.wasm'
@@ -13,9 +13,9 @@ const lookup = capability({
 
 export default {
   async fetch(request: Request): Promise<Response> {
-    const { source, input, grants, limits } = (await request.json()) as Record<string, never>
+    const { source, ...options } = (await request.json()) as { source: string } & RunOptions
     const runtime = await openRuntime({ engine, capabilities: [lookup] })
-    const outcome = await runtime.run(source, { input, grants, limits, seed: 1, stateDigest: true })
+    const outcome = await runtime.run(source, { ...options, seed: 1, stateDigest: true })
     return Response.json(outcome)
   },
 }

@@ -1,0 +1,9 @@
+/** A thread that runs code of ours, and what is said to it: the same for `worker_threads` and web Workers. */
+export interface WorkerPort {
+  /** Messages are structured-cloned; WebAssembly modules and shared memory may be among them. */
+  post(message: unknown): void
+  /** Replaces earlier listeners. `onFailure` is called when the thread itself died. */
+  listen(onMessage: (message: unknown) => void, onFailure: (error: unknown) => void): void
+  /** Ends the thread at once, whatever it is doing. */
+  terminate(): void
+}
