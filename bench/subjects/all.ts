@@ -1,4 +1,5 @@
 /** Every subject, in the order of the tables. A new one is a file and a line here. */
+import { openCaisson } from './caisson.ts'
 import { openIsolatedVm } from './isolated-vm.ts'
 import { openMonty } from './monty.ts'
 import { openNodeVm } from './node-vm.ts'
@@ -9,6 +10,7 @@ import type { SubjectSource } from './subject.ts'
 import { openWorkerThreads } from './worker-threads.ts'
 
 export const SUBJECTS: readonly SubjectSource[] = [
+  { id: 'caisson', open: openCaisson },
   { id: 'quickjs-emscripten', open: openQuickjsEmscripten },
   { id: 'quickjs-wasi', open: openQuickjsWasi },
   { id: 'monty', open: openMonty },
