@@ -3,7 +3,7 @@ import { CaissonError } from '../base/errors.ts'
 import { type GuestFailure, Refusal, type SyncCalls } from '../capability/call.ts'
 import type { TurnControl } from '../machine/turn.ts'
 import { ANSWER_OFFSET, CONTROL, type HostMessage, type WorkerMessage } from '../machine/worker-protocol.ts'
-import { decodeCanonical } from '../values/decode-canonical.ts'
+import { fromTaggedJson } from '../values/tagged-json.ts'
 import { BaseImage } from './base-image.ts'
 import { parseEngine } from './engine.ts'
 import { InstancePool } from './instance-pool.ts'
@@ -102,7 +102,7 @@ export class WorkerHost {
         Atomics.wait(flags, CONTROL.state, 0)
         const length = Atomics.load(flags, CONTROL.length)
         const answer = new Uint8Array(control, ANSWER_OFFSET, length).slice()
-        const [ok, value] = decodeCanonical(answer) as [boolean, unknown]
+        const [ok, value] = fromTaggedJson(JSON.parse(new TextDecoder().decode(answer))) as [boolean, unknown]
         return ok ? value : new Refusal(value as GuestFailure)
       },
     }

@@ -11,7 +11,7 @@ import { CaissonError, ERROR_CODES, type ErrorCode } from '../base/errors.ts'
 import { type Answer, type PendingCall, Refusal, type SyncCalls } from '../capability/call.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
 import type { WorkerPort } from '../ports/worker-port.ts'
-import { encodeCanonical } from '../values/encode-canonical.ts'
+import { toTaggedJson } from '../values/tagged-json.ts'
 import type { Machine, MachineStart, Turn, TurnControl } from './turn.ts'
 import {
   ANSWER_OFFSET,
@@ -164,13 +164,13 @@ export class WorkerMachine implements Machine {
     let reply = this.#options.syncCalls.call(index, args, bytes)
     let answer: Uint8Array
     try {
-      answer = encodeCanonical(reply instanceof Refusal ? [false, reply.failure] : [true, reply])
+      answer = encodeAnswer(reply instanceof Refusal ? [false, reply.failure] : [true, reply])
       if (answer.length > MOST_ANSWER_BYTES)
         throw new CaissonError('result_too_large', 'The result is too large.')
     } catch (error) {
       const code = CaissonError.is(error) ? error.code : 'invalid_result'
       reply = { code, message: `The result of a sync call in a Worker may take ${MOST_ANSWER_BYTES} bytes.` }
-      answer = encodeCanonical([false, reply])
+      answer = encodeAnswer([false, reply])
     }
     new Uint8Array(control, ANSWER_OFFSET).set(answer)
     const flags = new Int32Array(control, 0, 4)
@@ -188,6 +188,11 @@ export class WorkerMachine implements Machine {
     this.#waiting = undefined
     waiting?.reject(this.#failure)
   }
+}
+
+/** Text keeps the order of keys, which the canonical encoding does not: a guest can see it. */
+function encodeAnswer(answer: readonly [ok: boolean, value: unknown]): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(toTaggedJson(answer)))
 }
 
 function unexpected(message: WorkerMessage): CaissonError {

@@ -1,10 +1,10 @@
 /** Troubles that users of sandboxes have reported, each as a test. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { capability, openRuntime, type Runtime } from '../../src/entry/node.ts'
+import { type Capability, capability, openRuntime, type Runtime } from '../../src/entry/node.ts'
 
 const MiB = 1024 * 1024
 
-const tools = [
+const tools: Capability[] = [
   capability({
     name: 'tools.echo',
     description: 'Gives back what it gets',
@@ -57,6 +57,15 @@ const tools = [
     invoke: () => 7,
   }),
 ]
+tools.push(
+  capability({
+    name: 'tools.state',
+    description: 'An object whose keys have an order',
+    effect: 'read',
+    sync: true,
+    invoke: () => ({ z: 1, a: [undefined, Number.NaN], m: new Map([['k', '\ud800']]) }),
+  }),
+)
 const grants = tools.map(({ name }) => name)
 
 let runtime: Runtime
@@ -214,6 +223,17 @@ describe('cases from the field', () => {
         thread: 'worker',
       }),
     ).toEqual([7, new Map([[1, 2]]), 7])
+  })
+
+  it('ends in the same state in a Worker as in the host’s thread', async () => {
+    const source =
+      'const a = tools.state(); const b = await tools.echo({ z: 1, a: 2 }); return JSON.stringify([a, b, Math.random()])'
+    const options = { grants, seed: 5, stateDigest: true }
+    const here = await runtime.run(source, options)
+    const there = await runtime.run(source, { ...options, thread: 'worker' })
+    expect(here).toMatchObject({ status: 'completed' })
+    expect(there).toMatchObject({ value: (here as { value?: unknown }).value, stateDigest: here.stateDigest })
+    expect(there.usage.fuel).toBe(here.usage.fuel)
   })
 
   it('runs 60 heavy programs at once, in line instead of failing', async () => {
