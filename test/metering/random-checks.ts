@@ -12,6 +12,8 @@ export interface CorpusFloors {
   readonly opcodes: number
   /** Share of the calls of exports that returned (the rest threw or trapped). */
   readonly shareReturned: number
+  /** Share of the modules that were also stopped half-way. */
+  readonly shareStopped: number
 }
 
 /** Gathers the findings of many modules. */
@@ -20,9 +22,11 @@ export class CorpusFindings {
   readonly #opcodes = new Set<number>()
   readonly #ends = new Map<string, number>()
   readonly #problems: string[] = []
+  #stopped = 0
 
   add(label: string, findings: ModuleFindings): void {
     this.#fuels.push(findings.fuel)
+    if (findings.wasStopped) this.#stopped += 1
     for (const opcode of findings.opcodes.keys()) this.#opcodes.add(opcode)
     for (const [end, count] of findings.ends) this.#ends.set(end, (this.#ends.get(end) ?? 0) + count)
     if (findings.problems.length > 0)
@@ -39,6 +43,7 @@ export class CorpusFindings {
       floors.shareOver1000,
     )
     expect(this.#opcodes.size).toBeGreaterThanOrEqual(floors.opcodes)
+    expect(this.#stopped / fuels.length).toBeGreaterThanOrEqual(floors.shareStopped)
     expect((this.#ends.get('returned') ?? 0) / calls).toBeGreaterThanOrEqual(floors.shareReturned)
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type FuzzFlavour, openFuzzCorpus } from './corpus/fuzz-corpus.ts'
 import type { ExceptionFlavour } from './corpus/random-code.ts'
+import { createRandomFrequencies } from './corpus/random-frequencies.ts'
 import { createRandomModule } from './corpus/random-module.ts'
 import { checkModule } from './harness/check-module.ts'
 import { createFuzzImports } from './harness/fuzz-imports.ts'
@@ -22,7 +23,8 @@ function checkGenerated(exceptions: ExceptionFlavour, vectors: boolean, count: n
   for (let seed = FIRST_SEED; seed < FIRST_SEED + count; seed++) {
     const wasm = createRandomModule(seed, { exceptions, vectors })
     const interpretedOnly = exceptions === 'exnref'
-    const check = { createImports: createLogImports, seed, slices: SLICES, interpretedOnly }
+    const options = seed % 3 === 0 ? { frequencies: createRandomFrequencies(wasm, seed) } : {}
+    const check = { createImports: createLogImports, seed, slices: SLICES, interpretedOnly, options }
     findings.add(`seed ${seed}`, checkModule(wasm, check))
   }
   return findings
@@ -61,30 +63,60 @@ const AN_HOUR = 3_600_000
 
 describe('2,000 random modules behave the same metered, and their fuel is what the interpreter counts', () => {
   it('250 with scalars, branches, calls, tables, bulk memory', { timeout: AN_HOUR }, () => {
-    const floors = { medianFuel: 10_000, shareOver1000: 0.9, opcodes: 180, shareReturned: 0.8 }
+    const floors = {
+      medianFuel: 10_000,
+      shareOver1000: 0.9,
+      opcodes: 180,
+      shareReturned: 0.8,
+      shareStopped: 0.4,
+    }
     checkGenerated('none', false, 250).expectSound(floors)
   })
 
   it('250 with vectors', { timeout: AN_HOUR }, () => {
-    const floors = { medianFuel: 10_000, shareOver1000: 0.9, opcodes: 400, shareReturned: 0.8 }
+    const floors = {
+      medianFuel: 10_000,
+      shareOver1000: 0.9,
+      opcodes: 400,
+      shareReturned: 0.8,
+      shareStopped: 0.4,
+    }
     checkGenerated('none', true, 250).expectSound(floors)
   })
 
   it('300 with legacy exceptions', { timeout: AN_HOUR }, () => {
     const findings = checkGenerated('legacy', true, 300)
-    findings.expectSound({ medianFuel: 10_000, shareOver1000: 0.85, opcodes: 400, shareReturned: 0.5 })
+    findings.expectSound({
+      medianFuel: 10_000,
+      shareOver1000: 0.85,
+      opcodes: 400,
+      shareReturned: 0.5,
+      shareStopped: 0.4,
+    })
     expect([...findings.opcodes]).toEqual(expect.arrayContaining([OP.try, OP.throw, OP.rethrow]))
   })
 
   it('200 with exception references, in the interpreter', { timeout: AN_HOUR }, () => {
     const findings = checkGenerated('exnref', true, 200)
-    findings.expectSound({ medianFuel: 10_000, shareOver1000: 0.85, opcodes: 380, shareReturned: 0.5 })
+    findings.expectSound({
+      medianFuel: 10_000,
+      shareOver1000: 0.85,
+      opcodes: 380,
+      shareReturned: 0.5,
+      shareStopped: 0.4,
+    })
     expect([...findings.opcodes]).toEqual(expect.arrayContaining([OP.try_table, OP.throw, OP.throw_ref]))
   })
 
   it('800 from binaryen fuzzing', { timeout: AN_HOUR }, async () => {
     const findings = await checkFuzzed('engine', 800)
-    findings.expectSound({ medianFuel: 2_000, shareOver1000: 0.6, opcodes: 250, shareReturned: 0.4 })
+    findings.expectSound({
+      medianFuel: 2_000,
+      shareOver1000: 0.6,
+      opcodes: 250,
+      shareReturned: 0.4,
+      shareStopped: 0.4,
+    })
     expect([...findings.opcodes]).toEqual(expect.arrayContaining([OP.return_call, OP.return_call_indirect]))
   })
 
@@ -92,7 +124,13 @@ describe('2,000 random modules behave the same metered, and their fuel is what t
     timeout: AN_HOUR,
   }, async () => {
     const findings = await checkFuzzed('exceptions', 200)
-    findings.expectSound({ medianFuel: 2_000, shareOver1000: 0.6, opcodes: 200, shareReturned: 0.4 })
+    findings.expectSound({
+      medianFuel: 2_000,
+      shareOver1000: 0.6,
+      opcodes: 200,
+      shareReturned: 0.4,
+      shareStopped: 0.4,
+    })
     expect([...findings.opcodes]).toEqual(expect.arrayContaining([OP.try, OP.try_table, OP.throw]))
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { openFuzzCorpus } from './corpus/fuzz-corpus.ts'
 import type { ExceptionFlavour } from './corpus/random-code.ts'
+import { createRandomFrequencies } from './corpus/random-frequencies.ts'
 import { createRandomModule } from './corpus/random-module.ts'
 import { checkModule } from './harness/check-module.ts'
 import { createFuzzImports } from './harness/fuzz-imports.ts'
@@ -16,7 +17,8 @@ function checkGenerated(exceptions: ExceptionFlavour, vectors: boolean, count: n
   for (let seed = 0; seed < count; seed++) {
     const wasm = createRandomModule(seed, { exceptions, vectors })
     const interpretedOnly = exceptions === 'exnref'
-    const check = { createImports: createLogImports, seed, slices: SLICES, interpretedOnly }
+    const options = seed % 3 === 0 ? { frequencies: createRandomFrequencies(wasm, seed) } : {}
+    const check = { createImports: createLogImports, seed, slices: SLICES, interpretedOnly, options }
     findings.add(`seed ${seed}`, checkModule(wasm, check))
   }
   return findings
@@ -24,24 +26,48 @@ function checkGenerated(exceptions: ExceptionFlavour, vectors: boolean, count: n
 
 describe('random modules behave the same metered, and their fuel is what the interpreter counts', () => {
   it('scalars, branches, calls, tables, bulk memory', () => {
-    const floors = { medianFuel: 5_000, shareOver1000: 0.85, opcodes: 170, shareReturned: 0.8 }
+    const floors = {
+      medianFuel: 5_000,
+      shareOver1000: 0.85,
+      opcodes: 170,
+      shareReturned: 0.8,
+      shareStopped: 0.4,
+    }
     checkGenerated('none', false, 60).expectSound(floors)
   })
 
   it('vectors', () => {
-    const floors = { medianFuel: 5_000, shareOver1000: 0.85, opcodes: 340, shareReturned: 0.8 }
+    const floors = {
+      medianFuel: 5_000,
+      shareOver1000: 0.85,
+      opcodes: 340,
+      shareReturned: 0.8,
+      shareStopped: 0.4,
+    }
     checkGenerated('none', true, 50).expectSound(floors)
   })
 
   it('legacy exceptions', () => {
     const findings = checkGenerated('legacy', false, 60)
-    findings.expectSound({ medianFuel: 5_000, shareOver1000: 0.8, opcodes: 170, shareReturned: 0.5 })
+    findings.expectSound({
+      medianFuel: 5_000,
+      shareOver1000: 0.8,
+      opcodes: 170,
+      shareReturned: 0.5,
+      shareStopped: 0.4,
+    })
     expect([...findings.opcodes]).toEqual(expect.arrayContaining([OP.try, OP.throw, OP.rethrow]))
   })
 
   it('exception references, in the interpreter where the engine has none', () => {
     const findings = checkGenerated('exnref', false, 20)
-    findings.expectSound({ medianFuel: 5_000, shareOver1000: 0.8, opcodes: 150, shareReturned: 0.5 })
+    findings.expectSound({
+      medianFuel: 5_000,
+      shareOver1000: 0.8,
+      opcodes: 150,
+      shareReturned: 0.5,
+      shareStopped: 0.4,
+    })
     expect([...findings.opcodes]).toEqual(expect.arrayContaining([OP.try_table, OP.throw]))
   })
 
@@ -55,6 +81,12 @@ describe('random modules behave the same metered, and their fuel is what the int
       const check = { createImports: createFuzzImports, seed, slices: SLICES, options }
       findings.add(`seed ${seed}`, checkModule(wasm, check))
     }
-    findings.expectSound({ medianFuel: 1_000, shareOver1000: 0.6, opcodes: 90, shareReturned: 0.4 })
+    findings.expectSound({
+      medianFuel: 1_000,
+      shareOver1000: 0.6,
+      opcodes: 90,
+      shareReturned: 0.4,
+      shareStopped: 0.4,
+    })
   }, 60_000)
 })

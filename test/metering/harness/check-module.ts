@@ -5,6 +5,8 @@
  * 2. Fuel of every call that returned or threw equals the interpreter's count, in both profiles and for every size
  *    of slice. A trap ends an instance, so that its fuel is not compared; a host exception ends it too, unless the
  *    module was metered with `importsMayThrow`.
+ * 3. Given half of that fuel (of the calls before the first trap) it is stopped at the same place, with the same state and the same fuel spent, in both
+ *    profiles and for every size of slice.
  */
 
 import { meter } from '../../../src/wasm/meter.ts'
@@ -13,7 +15,7 @@ import { FuelCount } from '../oracle/fuel-count.ts'
 import { readModule, type WasmModule } from '../oracle/module-reader.ts'
 import { exposeState } from './expose-state.ts'
 import { openEngineGuest, openInterpretedGuest } from './guest.ts'
-import { MeteredRun, type OpenGuest } from './metered-run.ts'
+import { type FuelPlan, MeteredRun, type OpenGuest } from './metered-run.ts'
 import { type CreateImports, type Trace, trace } from './trace.ts'
 
 /** How a module is checked. */
@@ -38,10 +40,15 @@ export interface ModuleFindings {
   readonly opcodes: ReadonlyMap<number, number>
   /** How many calls ended in which way. */
   readonly ends: ReadonlyMap<string, number>
+  /** Whether the module was also stopped half-way. */
+  readonly wasStopped: boolean
 }
 
 /** Plenty for the recursion of the random modules, so that only the tests of depth meet the end of it. */
 const DEPTH_BYTES = 100_000_000
+
+/** Modules that use less end before they are stopped. */
+const LEAST_FUEL_TO_STOP = 500
 
 /** Checks one module. */
 export function checkModule(wasm: Uint8Array, check: ModuleCheck): ModuleFindings {
@@ -57,6 +64,8 @@ export function checkModule(wasm: Uint8Array, check: ModuleCheck): ModuleFinding
   }
   const settled = new Set(['returned', 'threw'])
   if (check.options?.importsMayThrow === true) settled.add('host-threw')
+  const limit = halfOfSettledFuel(expected, settled)
+  let stopped: Trace | undefined
   for (const profile of ['v8', 'portable'] as const) {
     const metered = meter(exposed, { ...check.options, profile }).wasm as Uint8Array<ArrayBuffer>
     for (const slice of check.slices[profile]) {
@@ -64,9 +73,26 @@ export function checkModule(wasm: Uint8Array, check: ModuleCheck): ModuleFinding
       const found = traceMetered(metered, module, check, slice, openGuest)
       problems.push(...compareBehaviour('interpreted', expected, label, found))
       problems.push(...compareFuel(expected, label, found, settled))
+      if (limit === undefined) continue
+      const end = traceMetered(metered, module, check, slice, openGuest, limit)
+      stopped ??= end
+      const all = new Set(end.calls.map((call) => call.end))
+      problems.push(...compareBehaviour('first stopped', stopped, `${label} stopped`, end))
+      problems.push(...compareFuel(stopped, `${label} stopped`, end, all))
     }
   }
-  return { problems, fuel: count.fuel, opcodes: count.opcodes, ends: countEnds(expected) }
+  const wasStopped = stopped?.calls.at(-1)?.end === 'trapped'
+  return { problems, fuel: count.fuel, opcodes: count.opcodes, ends: countEnds(expected), wasStopped }
+}
+
+/** Half of the fuel of the calls before the first whose fuel is not defined; undefined if that is little. */
+function halfOfSettledFuel({ calls }: Trace, settled: ReadonlySet<string>): bigint | undefined {
+  let fuel = 0n
+  for (const call of calls) {
+    if (!settled.has(call.end)) break
+    fuel += call.fuel
+  }
+  return fuel > LEAST_FUEL_TO_STOP ? fuel / 2n : undefined
 }
 
 function traceInterpreted(
@@ -94,10 +120,13 @@ function traceMetered(
   { createImports, seed }: ModuleCheck,
   slice: bigint | undefined,
   openGuest: OpenGuest,
+  limit?: bigint,
 ): Trace {
-  const run = new MeteredRun({ depth: DEPTH_BYTES, ...(slice === undefined ? {} : { slice }) })
+  const plan: FuelPlan = { depth: DEPTH_BYTES, ...(slice && { slice }), ...(limit && { limit }) }
+  const run = new MeteredRun(plan)
   const open = (imports: Parameters<OpenGuest>[1]) => run.open(wasm, imports, openGuest)
-  return trace(module, { open, spent: (guest) => run.spent(guest) }, createImports, seed)
+  const hasEnded = (): boolean => run.stopped !== undefined
+  return trace(module, { open, spent: (guest) => run.spent(guest), hasEnded }, createImports, seed)
 }
 
 function compareBehaviour(nameA: string, a: Trace, nameB: string, b: Trace): string[] {

@@ -37,6 +37,8 @@ export interface Trace {
 export interface TracedRun {
   readonly open: (imports: ImportFactory) => Guest
   readonly spent: (guest: Guest) => bigint
+  /** Asked after each call; true ends the trace there. */
+  readonly hasEnded?: () => boolean
 }
 
 /** Text of a value that is equal exactly for equal values (all NaNs alike). */
@@ -93,6 +95,7 @@ export function trace(module: WasmModule, run: TracedRun, createImports: CreateI
     const after = run.spent(guest)
     calls.push({ name, end, events, fuel: after - before })
     before = after
+    if (run.hasEnded?.() === true) break
   }
   return { calls, state: describeState(guest, module.exports) }
 }
