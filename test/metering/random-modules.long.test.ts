@@ -115,7 +115,7 @@ describe('2,000 random modules behave the same metered, and their fuel is what t
       shareOver1000: 0.6,
       opcodes: 250,
       shareReturned: 0.4,
-      shareStopped: 0.4,
+      shareStopped: 0.1,
     })
     expect([...findings.opcodes]).toEqual(expect.arrayContaining([OP.return_call, OP.return_call_indirect]))
   })
@@ -129,7 +129,7 @@ describe('2,000 random modules behave the same metered, and their fuel is what t
       shareOver1000: 0.6,
       opcodes: 200,
       shareReturned: 0.4,
-      shareStopped: 0.4,
+      shareStopped: 0.1,
     })
     expect([...findings.opcodes]).toEqual(expect.arrayContaining([OP.try, OP.try_table, OP.throw]))
   })

@@ -86,7 +86,7 @@ describe('random modules behave the same metered, and their fuel is what the int
       shareOver1000: 0.6,
       opcodes: 90,
       shareReturned: 0.4,
-      shareStopped: 0.4,
+      shareStopped: 0.1,
     })
   }, 60_000)
 })
