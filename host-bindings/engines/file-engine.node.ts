@@ -1,4 +1,9 @@
-/** Engines in files, for Node, Bun and Deno: `<directory>/<id>/` or `<directory>/current/`, each with its manifest. */
+/**
+ * Engines in files, for Node, Bun and Deno.
+ *
+ * `<folder>/current/` holds the engine of this version; `<folder>/<id>/` may hold earlier ones, which parked
+ * guests still need. Each is `manifest.json`, `v8.wasm` and `portable.wasm`.
+ */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -6,45 +11,59 @@ import { CaissonError } from '../../src/base/errors.ts'
 import type { EngineSource, LoadedEngine } from '../../src/ports/engine-source.ts'
 import { engineUnavailable } from './static-engine.ts'
 
+interface FileManifest {
+  readonly id: string
+  readonly profiles: Readonly<Record<LoadedEngine['profile'], { readonly sha256: string }>>
+}
+
 export interface FileEngineOptions {
-  /** The folder of one engine build: `manifest.json`, `v8.wasm`, `portable.wasm`. */
+  /** Holds `current/` and earlier builds; ends with a slash. */
   readonly folder: URL
-  readonly manifest: {
-    readonly id: string
-    readonly profiles: Readonly<Record<LoadedEngine['profile'], { readonly sha256: string }>>
-  }
+  /** Of the engine in `current/`: what this version was built with. */
+  readonly manifest: FileManifest
   readonly profile: LoadedEngine['profile']
 }
 
-/** Reads, checks and compiles the engine once, on first use. */
+/** Ids name folders: nothing else than what a build gives may become part of a path. */
+const ID = /^[a-z0-9]+-[0-9a-f]{16}$/
+
+/** Reads, checks and compiles each engine once, on first use; a failed load is tried again by the next caller. */
 export function fileEngine({ folder, manifest, profile }: FileEngineOptions): EngineSource {
   const ids = [manifest.id]
-  let loading: Promise<LoadedEngine> | undefined
-  const load = async (): Promise<LoadedEngine> => {
-    const file = new URL(`${profile}.wasm`, folder)
+  const loading = new Map<string, Promise<LoadedEngine>>()
+
+  async function load(id: string): Promise<LoadedEngine> {
+    if (!ID.test(id)) throw engineUnavailable(id, ids)
+    const current = id === manifest.id
+    const place = new URL(current ? 'current/' : `${id}/`, folder)
+    const file = new URL(`${profile}.wasm`, place)
     let bytes: Uint8Array<ArrayBuffer>
+    let own: FileManifest = manifest
     try {
       bytes = await readFile(file)
+      if (!current) own = JSON.parse(await readFile(new URL('manifest.json', place), 'utf8')) as FileManifest
     } catch (cause) {
-      throw engineUnavailable(manifest.id, ids, cause)
+      throw engineUnavailable(id, ids, cause)
     }
-    if (createHash('sha256').update(bytes).digest('hex') !== manifest.profiles[profile].sha256) {
+    const digest = createHash('sha256').update(bytes).digest('hex')
+    if (own.id !== id || digest !== own.profiles?.[profile]?.sha256) {
       throw new CaissonError(
         'engine_mismatch',
-        `${fileURLToPath(file)} is not the engine that this version was built with. Install the package again.`,
+        `${fileURLToPath(file)} is not the engine that its manifest describes. Install the package again.`,
       )
     }
-    return { manifest, module: await WebAssembly.compile(bytes), profile }
+    return { manifest: own, module: await WebAssembly.compile(bytes), profile }
   }
+
   return {
     ids,
-    load: async (wanted) => {
-      if (wanted !== manifest.id) throw engineUnavailable(wanted, ids)
-      loading ??= load().catch((error: unknown) => {
-        loading = undefined
-        throw error
-      })
-      return loading
+    load: (id) => {
+      const found = loading.get(id)
+      if (found !== undefined) return found
+      const started = load(id)
+      loading.set(id, started)
+      started.catch(() => loading.delete(id))
+      return started
     },
   }
 }

@@ -25,7 +25,7 @@ export function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
       clock: systemClock,
       entropy: systemEntropy,
       engines: fileEngine({
-        folder: new URL('../../engines/current/', import.meta.url),
+        folder: new URL('../../engines/', import.meta.url),
         manifest: ENGINE_MANIFEST,
         profile,
       }),

@@ -33,6 +33,8 @@ export interface RuntimeOptions {
   readonly entropy?: Entropy
   /** Replaces the engine that comes with the package. */
   readonly engines?: EngineSource
+  /** Id of an engine build to use. Default: the newest of the source. */
+  readonly engineId?: string
 }
 
 /** Options of one guest. */

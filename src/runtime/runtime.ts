@@ -56,9 +56,9 @@ export async function createRuntime(platform: Platform, options: RuntimeOptions 
   const table = createCapabilityTable(options.capabilities ?? [])
   const defaults = parseLimits(options.limits)
   const engines = options.engines ?? platform.engines
-  const [newest] = engines.ids
-  if (newest === undefined) throw new CaissonError('engine_unavailable', 'The engine source has no engines.')
-  const engine = await engines.load(newest)
+  const wanted = options.engineId ?? engines.ids[0]
+  if (wanted === undefined) throw new CaissonError('engine_unavailable', 'The engine source has no engines.')
+  const engine = await engines.load(wanted)
   return new PooledRuntime({ ...platform, ...pick(options) }, options, table, defaults, engine)
 }
 
