@@ -6,13 +6,15 @@
  *
  * Invariants
  * 1. Only what this file writes is ever given to the engine's decoder: it is not made for hostile bytes.
- * 2. A string arrives unit for unit: in one byte per unit where all fit, else in two.
+ * 2. The bytes of a message depend on the value alone, not on earlier messages: a guest's memory and fuel
+ *    must be the same in every run.
+ * 3. A string arrives unit for unit: in one byte per unit where all fit, else in two.
  */
 
 import { CaissonError } from '../../base/errors.ts'
 
 /** Tags of the format (`BCTagEnum`), as far as they are written here. */
-export const BC = {
+const BC = {
   null: 1,
   undefined: 2,
   false: 3,
@@ -39,9 +41,8 @@ const LONG_TEXT = 128
 
 /** Up to this length, a loop is faster than `TypedArray.prototype.set`. */
 const SHORT = 64
-/** Property names kept from message to message, and the longest of them in units. */
+/** Property names kept from message to message. */
 const MAX_NAMES = 512
-const MAX_NAME = 64
 
 const utf8 = new TextEncoder()
 const floatValue = new Float64Array(1)
@@ -159,6 +160,7 @@ export class BytecodeBuffer {
   readonly #known = new Map<string, KnownName>()
   #message = 0
   #nameCount = 0
+  #knownBytes = 0
 
   /** Begins a message. */
   clear(): void {
@@ -166,6 +168,10 @@ export class BytecodeBuffer {
     this.#body.clear()
     this.#message += 1
     this.#nameCount = 0
+    if (this.#knownBytes > MAX_KEPT || this.#known.size > MAX_NAMES) {
+      this.#known.clear()
+      this.#knownBytes = 0
+    }
   }
 
   /** Most bytes that the finished message takes: version and count of names take six of them. */
@@ -263,8 +269,8 @@ export class BytecodeBuffer {
     const bytes = new Bytes(name.length + 5)
     bytes.text(name)
     const known = { message: 0, index: 0, bytes: bytes.data.slice(0, bytes.length) }
-    // A name beyond these is forgotten with the message: then it is written again where it comes again.
-    if (this.#known.size < MAX_NAMES && name.length <= MAX_NAME) this.#known.set(name, known)
+    this.#known.set(name, known)
+    this.#knownBytes += bytes.length
     return known
   }
 

@@ -40,7 +40,6 @@ const LINE = 76
 /** Limits of one inspection, of all that is looked at. */
 export const INSPECT_LIMITS: ValueLimits = { bytes: 1 << 20, nodes: 1 << 16, depth: 64 }
 
-const PROMISE_STATES = ['<pending>', '<fulfilled>', '<rejected>']
 /** Prototypes looked through for the name of a class. */
 const MAX_PROTOTYPES = 4
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
@@ -144,7 +143,7 @@ class Inspector {
       case CLASS.bigInt:
         return `[${CLASS_NAMES[classId]}: ${this.#cell(word + OBJECT.dataWord, depth + 1, inside)}]`
       case CLASS.promise:
-        return `Promise { ${this.#promiseState(word)} }`
+        return this.#promise(word, depth, inside)
       case CLASS.proxy:
         return '[Proxy]'
       case CLASS.object:
@@ -301,10 +300,13 @@ class Inspector {
     return `${CLASS_NAMES[classId]}(${count}) ${this.#block('[', elements, ']')}`
   }
 
-  #promiseState(word: number): string {
+  #promise(word: number, depth: number, inside: readonly number[]): string {
     const { memory } = this.#walk
     const data = memory.block(memory.u32[word + OBJECT.dataWord] as number, PROMISE.size, 'a Promise')
-    return PROMISE_STATES[memory.u32[data + PROMISE.stateWord] as number] ?? '<unknown>'
+    const state = memory.u32[data + PROMISE.stateWord] as number
+    if (state === PROMISE.pending) return 'Promise { <pending> }'
+    const result = depth > MAX_DEPTH ? '…' : this.#cell(data + PROMISE.resultWord, depth + 1, inside)
+    return `Promise { ${state === PROMISE.rejected ? '<rejected> ' : ''}${result} }`
   }
 
   /** Name of the constructor that the prototype names, from data alone. */

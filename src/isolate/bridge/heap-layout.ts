@@ -259,5 +259,5 @@ export const VAR_REF = { size: 32, valuePointerWord: 4 } as const
 /** `struct JSProxyData`. */
 export const PROXY = { size: 24, flagsWord: 4, isFunctionMask: 0xff } as const
 
-/** `struct JSPromiseData`: 0 pending, 1 fulfilled, 2 rejected. */
-export const PROMISE = { size: 4, stateWord: 0 } as const
+/** `struct JSPromiseData`. */
+export const PROMISE = { size: 32, stateWord: 0, pending: 0, rejected: 2, resultWord: 6 } as const

@@ -6,17 +6,7 @@
  * 1. Nothing here follows a prototype, a getter or a Proxy: only data that the object itself holds is seen.
  * 2. Searches are told to `meter`, also where they find nothing, so that corrupted counts end.
  */
-import {
-  ATOM,
-  CLASS,
-  FLOAT_SHIFT,
-  KNOWN_ATOM,
-  OBJECT,
-  OBJECT_HEADER,
-  PROP,
-  SHAPE,
-  TAG,
-} from './heap-layout.ts'
+import { CLASS, FLOAT_SHIFT, KNOWN_ATOM, OBJECT, OBJECT_HEADER, PROP, SHAPE, TAG } from './heap-layout.ts'
 import { corrupted, type HeapMemory } from './heap-memory.ts'
 import type { ReadMeter } from './read-meter.ts'
 
@@ -102,11 +92,6 @@ export class HeapObjects {
       throw corrupted(`an array of length ${length}`)
     }
     return length
-  }
-
-  /** Whether `atom` is an array index, and which: -1 when it is not. */
-  static index(atom: number): number {
-    return atom >= ATOM.indexFlag ? atom - ATOM.indexFlag : -1
   }
 
   /** Whether objects of this class can be called. */

@@ -203,7 +203,7 @@ export class HeapWalk {
       case CLASS.set:
         return this.#enqueue(word, new Set(), owner, step)
       case CLASS.error:
-        return this.#enqueue(word, readErrorShell(this, word), owner, step)
+        return this.#enqueue(word, readErrorShell(this, word, owner, step), owner, step)
       case CLASS.date:
         return readDate(this, word)
       case CLASS.regExp:
@@ -287,7 +287,7 @@ export class HeapWalk {
 }
 
 /** `a Promise`, `a function`: what an object of this class is called in messages. */
-export function describeClass(classId: number): string {
+function describeClass(classId: number): string {
   const name = HeapObjects.isFunction(classId) ? 'function' : (CLASS_NAMES[classId] ?? 'internal object')
   return `${/^[aeiou]/i.test(name) ? 'an' : 'a'} ${name}`
 }

@@ -2,18 +2,16 @@
  * Map and Set.
  *
  * A host's own Map hashes numbers and BigInts without a secret, so a guest could choose keys that all fall
- * into one bucket: 60,000 such integers keep V8 busy for five seconds. `KeyWork` bounds that.
+ * into one bucket: 60,000 such integers keep V8 busy for five seconds. so that is charged as work of the host.
  *
  * Invariants
  * 1. The list of records ends: each one is charged, and their number must be what the map says.
  * 2. Keys that could collide on purpose are bounded by the time that they could take, not by their number.
  */
-import { CLASS, MAP_RECORD, MAP_STATE, OBJECT } from './heap-layout.ts'
+import { MAP_RECORD, MAP_STATE, OBJECT } from './heap-layout.ts'
 import { corrupted } from './heap-memory.ts'
 import type { HeapWalk, Owner } from './heap-walk.ts'
 
-/** Comparisons (in words) that colliding keys of one value may cause: some 0.3 s at worst. */
-const MAX_KEY_WORK = 2 ** 28
 /** What one comparison costs before it looks at the key's digits, in words. */
 const COMPARE_COST = 8
 /** Integers in a range of at most this many times their number are dense enough to spread over the buckets. */
@@ -92,7 +90,7 @@ function chargeKeys(walk: HeapWalk, keys: readonly unknown[], owner: Owner): voi
     scattered += integers
     words += integers
   }
-  if (!walk.meter.addKeyWork((scattered * (words + scattered * COMPARE_COST)) / 2, MAX_KEY_WORK)) {
+  if (!walk.meter.addHostWork((scattered * (words + scattered * COMPARE_COST)) / 2)) {
     walk.refuseContainer('a Map or Set with too many scattered numbers as keys', owner)
   }
 }
@@ -103,9 +101,4 @@ function bigIntWords(value: bigint): number {
   let words = 2
   while (BigInt.asIntN(64 * words, value) !== value) words *= 2
   return words
-}
-
-/** Whether objects of this class are read by `eachRecord`. */
-export function isCollection(classId: number): boolean {
-  return classId === CLASS.map || classId === CLASS.set
 }

@@ -9,9 +9,11 @@
 import { createError, setCause } from '../../values/error-value.ts'
 import { defineData } from './data-property.ts'
 import { CLASS, KNOWN_ATOM, SHAPE, TAG } from './heap-layout.ts'
-import type { HeapWalk, Owner } from './heap-walk.ts'
+import type { HeapWalk, Owner, PathStep } from './heap-walk.ts'
 import { requireData } from './read-object.ts'
 
+/** A host's constructor of errors looks at its stack, in units of `addHostWork`. */
+const ERROR_WORK = 2 ** 14
 const DEFAULT_NAME = 'Error'
 /** Prototypes looked through for a name: error classes of programs are a few levels deep. */
 const MAX_PROTOTYPES = 32
@@ -20,7 +22,8 @@ const MAX_PROTOTYPES = 32
  * The host's copy of the error at `word`, without its `cause`. The guest's stack comes along and counts by its
  * length; in the canonical size of the host's walk, which drops stacks, it does not.
  */
-export function readErrorShell(walk: HeapWalk, word: number): Error {
+export function readErrorShell(walk: HeapWalk, word: number, owner: Owner, step: PathStep): Error {
+  if (!walk.meter.addHostWork(ERROR_WORK)) walk.refuse('one error too many', owner, step)
   const name = errorName(walk, word)
   const error = createError(name, ownText(walk, word, KNOWN_ATOM.message))
   const stack = ownText(walk, word, KNOWN_ATOM.stack)

@@ -6,16 +6,20 @@
  * 1. A charge is made before the memory that it is for is allocated.
  * 2. Work that yields no node (hidden properties, deleted entries) has a bound of its own, so that no heap,
  *    however corrupted, is walked for longer than a value of the permitted size takes.
+ * 3. Built-ins of the host whose cost a guest can choose are charged before they are called.
  */
 import { CaissonError } from '../../base/errors.ts'
 import type { ValueLimits } from '../../values/limits.ts'
 import { NODE_BYTES, ValueMeter, type Where } from '../../values/value-meter.ts'
 
+/** Some 0.3 s for the worst value. */
+const MAX_HOST_WORK = 2 ** 28
+
 export class ReadMeter extends ValueMeter {
   readonly #limits: ValueLimits
   readonly #maxSteps: number
   #steps = 0
-  #keyWork = 0
+  #hostWork = 0
 
   constructor(limits: ValueLimits, where: Where) {
     super(limits, where)
@@ -28,7 +32,7 @@ export class ReadMeter extends ValueMeter {
     this.bytes = 0
     this.nodes = 0
     this.#steps = 0
-    this.#keyWork = 0
+    this.#hostWork = 0
   }
 
   /** `count` things looked at. @throws CaissonError `value_too_large` */
@@ -41,10 +45,13 @@ export class ReadMeter extends ValueMeter {
     }
   }
 
-  /** Adds work that keys of Maps and Sets may cause. False when the total of the value exceeds `most`. */
-  addKeyWork(units: number, most: number): boolean {
-    this.#keyWork += units
-    return this.#keyWork <= most
+  /**
+   * Adds work that built-ins of the host will do for hostile input: hashing keys that collide, compiling
+   * patterns. A unit is about a nanosecond. False when the value would cost too much.
+   */
+  addHostWork(units: number): boolean {
+    this.#hostWork += units
+    return this.#hostWork <= MAX_HOST_WORK
   }
 
   /** Whether `count` more nodes of 8 bytes would fit. */

@@ -5,11 +5,8 @@ import { corrupted } from './heap-memory.ts'
 import { isFloatTag, numberFromWords } from './heap-objects.ts'
 import type { HeapWalk, Owner, PathStep } from './heap-walk.ts'
 
-/**
- * Longest pattern that is compiled on the host, in UTF-16 units: compiling costs the host time that no fuel
- * pays for, and `\p{...}` classes cost most.
- */
-export const MAX_PATTERN = 1024
+/** Work of compiling a pattern on the host: for itself, for each unit, class of Unicode, set of emoji. */
+const PATTERN_WORK = { pattern: 2 ** 12, unit: 2 ** 7, property: 2 ** 16, emoji: 2 ** 25 }
 
 export function readDate(walk: HeapWalk, word: number): Date {
   const { u32 } = walk.memory
@@ -20,19 +17,30 @@ export function readDate(walk: HeapWalk, word: number): Date {
   return new Date(numberFromWords(low, high))
 }
 
+/** The host's copy. Compiling costs the host time that no fuel pays for, so it is charged first. */
 export function readRegExp(walk: HeapWalk, word: number, owner: Owner, step: PathStep): RegExp {
-  if (stringLength(walk, walk.memory.u32[word + REG_EXP.patternWord] as number) > MAX_PATTERN) {
-    walk.refuse(`a RegExp whose pattern is longer than ${MAX_PATTERN} units`, owner, step)
-  }
-  const source = walk.strings.flat(walk.memory.u32[word + REG_EXP.patternWord] as number)
+  const pattern = walk.memory.u32[word + REG_EXP.patternWord] as number
+  walk.meter.checkRegExp(stringLength(walk, pattern))
+  const source = walk.strings.flat(pattern)
   const flags = patternFlags(walk, word)
   walk.meter.addBytes(NODE_BYTES + flags.length)
+  if (!walk.meter.addHostWork(patternWork(source))) {
+    walk.refuse('a RegExp that costs too much to compile', owner, step)
+  }
   try {
     return new RegExp(source, flags)
   } catch {
     // Guest and host do not know the same syntax, e.g. modifiers or duplicate named groups.
     return walk.refuse('a RegExp that this host cannot compile', owner, step)
   }
+}
+
+/** An upper bound: what looks like a class counts as one, wherever it stands. */
+function patternWork(source: string): number {
+  const { pattern, unit, property, emoji } = PATTERN_WORK
+  const properties = source.split(/\\p/i).length - 1
+  const emojis = source.split('Emoji').length - 1
+  return pattern + source.length * unit + properties * property + emojis * emoji
 }
 
 /** Flags of the RegExp at `word`, in the order of `RegExp.prototype.flags`. */

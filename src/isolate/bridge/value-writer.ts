@@ -143,18 +143,25 @@ export class ValueWriter {
     const x = this.#exports
     const { context, builder, undefined: self } = this.#guest
     const list = this.#allocate(8)
+    const table = this.#orFree(list, () => this.#decode())
+    this.#memory.u32[list >>> 2] = table
+    const result = this.#checked(x.QTS_Call(context, builder, self, 1, list))
+    x.free(list)
+    const failure = this.#isException(result)
+      ? this.#failure(result, path(this.#compiling(table)))
+      : undefined
+    x.QTS_FreeValuePointer(context, table)
+    if (failure !== undefined) throw failure
+    return result
+  }
+
+  /** Frees `pointer` where `act` fails in order. After a trap nothing in the instance is touched again. */
+  #orFree<T>(pointer: number, act: () => T): T {
     try {
-      const table = this.#decode()
-      this.#memory.u32[list >>> 2] = table
-      try {
-        const result = this.#checked(x.QTS_Call(context, builder, self, 1, list))
-        if (this.#isException(result)) throw this.#failure(result, path(this.#compiling(table)))
-        return result
-      } finally {
-        x.QTS_FreeValuePointer(context, table)
-      }
-    } finally {
-      x.free(list)
+      return act()
+    } catch (error) {
+      if (CaissonError.is(error) && error.code !== 'corrupted') this.#exports.free(pointer)
+      throw error
     }
   }
 
