@@ -1,0 +1,61 @@
+/** Runs a documented snippet the way a reader would: as a program of its own, in a process of its own. */
+import { execFile } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
+import { ROOT } from './documented-pages.ts'
+
+export interface Ran {
+  readonly exitCode: number
+  /** Lines of standard output. */
+  readonly printed: readonly string[]
+  readonly stderr: string
+}
+
+const TIMEOUT_MS = 20_000
+
+/** Inside the repository, so that packages are found where a reader has them: in `node_modules`. */
+const FOLDER = join(ROOT, '.cache/docs-snippets')
+
+/** Compiles TypeScript against the sources, so that the page is tested with the code as it is now. */
+export async function runTypeScript(name: string, code: string): Promise<Ran> {
+  const file = join(FOLDER, `${name}.mjs`)
+  mkdirSync(FOLDER, { recursive: true })
+  const entry = join(ROOT, 'src/entry/node.ts')
+  const bundle = await build({
+    stdin: { contents: code, loader: 'ts', resolveDir: ROOT, sourcefile: `${name}.ts` },
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    packages: 'external',
+    alias: { caisson: entry },
+    // The sources find the engine beside themselves, and the bundle lies elsewhere.
+    define: { 'import.meta.url': JSON.stringify(pathToFileURL(entry).href) },
+    logLevel: 'silent',
+  })
+  writeFileSync(file, bundle.outputFiles[0]?.text ?? '')
+  return run(process.execPath, [file], ROOT)
+}
+
+/** Runs one line of a shell. `path` stands before the system's own. */
+export function runShell(line: string, folder: string, path: string): Promise<Ran> {
+  return run('/bin/sh', ['-c', line], folder, { ...process.env, PATH: `${path}:${process.env.PATH}` })
+}
+
+function run(
+  file: string,
+  args: readonly string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<Ran> {
+  return new Promise((resolve) => {
+    execFile(file, [...args], { cwd, env, timeout: TIMEOUT_MS }, (error, stdout, stderr) => {
+      // Killed by the timeout there is no code: an open handle would keep a reader's program alive too.
+      const exitCode = error === null ? 0 : typeof error.code === 'number' ? error.code : -1
+      resolve({ exitCode, printed: stdout.split('\n').slice(0, -1), stderr })
+    })
+  })
+}
