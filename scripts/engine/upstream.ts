@@ -77,7 +77,7 @@ export const EXPORT_NAMES: Readonly<Record<string, string>> = {
 export const UPSTREAM_LAYOUT = {
   /** Initial value of the stack pointer global, and of the word that holds the end of the heap. */
   stackBase: 5_333_088,
-  stackBytes: 5 * 1024 * 1024,
+  stackBytes: 5_242_880,
   heapEndAddress: 86_864,
   /** Offset of the promise rejection tracker's function index in the runtime struct. */
   rejectionField: 160,

@@ -28,18 +28,26 @@ export function engineFromUrl(url: string | URL): EngineSource {
   return urlEngine({ url, manifest: ENGINE_MANIFEST, profile: 'v8' })
 }
 
+let engines: EngineSource | undefined
+
+/** One source for all runtimes of the page: the engine is fetched and compiled once, when first needed. */
+function packagedEngines(): EngineSource {
+  const portable = isJavaScriptCore()
+  engines ??= urlEngine({
+    url: portable ? PORTABLE_URL : V8_URL,
+    manifest: ENGINE_MANIFEST,
+    profile: portable ? 'portable' : 'v8',
+  })
+  return engines
+}
+
 /** Opens a runtime with the engine that comes with the package. */
 export function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
-  const portable = isJavaScriptCore()
   return createRuntime(
     {
       clock: systemClock,
       entropy: systemEntropy,
-      engines: urlEngine({
-        url: portable ? PORTABLE_URL : V8_URL,
-        manifest: ENGINE_MANIFEST,
-        profile: portable ? 'portable' : 'v8',
-      }),
+      engines: packagedEngines(),
       openWorker: () =>
         openWebWorker(() => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })),
     },

@@ -12,6 +12,12 @@ export * from './exports.ts'
 // JavaScriptCore (Bun) keeps no counter in registers: it runs the other profile faster.
 const profile = process.versions.bun === undefined ? 'v8' : 'portable'
 
+const engines = fileEngine({
+  folder: new URL('../../engines/', import.meta.url),
+  manifest: ENGINE_MANIFEST,
+  profile,
+})
+
 // Run from source (tests, tsx), a Worker still needs JavaScript: the built one.
 const workerScript = new URL(
   import.meta.url.endsWith('.ts') ? '../../dist/src/entry/worker.node.js' : './worker.node.js',
@@ -24,11 +30,7 @@ export function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
     {
       clock: systemClock,
       entropy: systemEntropy,
-      engines: fileEngine({
-        folder: new URL('../../engines/', import.meta.url),
-        manifest: ENGINE_MANIFEST,
-        profile,
-      }),
+      engines,
       openWorker: () => openNodeWorker(workerScript),
     },
     options,

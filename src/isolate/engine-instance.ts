@@ -14,6 +14,9 @@ import { FuelGauge } from './fuel-gauge.ts'
 
 const PAGE = 65_536
 
+/** Characters up to which text is written one by one (bench: first-result). */
+const SHORT_TEXT = 256
+
 /** Fuel per byte by which the linear memory grows: zeroed pages cost time before anything runs on them. */
 const GROWTH_FUEL_PER_BYTE = 2
 
@@ -38,7 +41,6 @@ export class EngineInstance {
   /** A defect of ours inside an import: the turn is stopped, and this says why. */
   fault: unknown
 
-  #buffer: ArrayBuffer | undefined
   #u8: Uint8Array = new Uint8Array(0)
   #u32: Uint32Array = new Uint32Array(0)
 
@@ -69,19 +71,24 @@ export class EngineInstance {
 
   /** Views of the memory as it is now. Take them again after anything that may grow it. */
   get bytes(): Uint8Array {
-    if (this.memory.buffer !== this.#buffer) this.#refresh()
+    if (this.#u8.length === 0) this.#refresh()
     return this.#u8
   }
 
   get words(): Uint32Array {
-    if (this.memory.buffer !== this.#buffer) this.#refresh()
+    if (this.#u32.length === 0) this.#refresh()
     return this.#u32
   }
 
+  /** Growing detaches the old views, which shows as a length of zero: cheaper to look at than the memory. */
   #refresh(): void {
-    this.#buffer = this.memory.buffer as ArrayBuffer
-    this.#u8 = new Uint8Array(this.#buffer)
-    this.#u32 = new Uint32Array(this.#buffer)
+    this.#u8 = new Uint8Array(this.memory.buffer)
+    this.#u32 = new Uint32Array(this.memory.buffer)
+  }
+
+  /** Bytes in the memory now. */
+  get size(): number {
+    return this.bytes.length
   }
 
   get stackPointer(): number {
@@ -99,7 +106,7 @@ export class EngineInstance {
 
   /** Whether the memory still has its first size. A grown one would let the next guest see a difference. */
   get grown(): boolean {
-    return this.memory.buffer.byteLength !== this.engine.layout.initialPages * PAGE
+    return this.size !== this.engine.layout.initialPages * PAGE
   }
 
   serve(handlers: InstanceHandlers, memoryBytes: number): void {
@@ -115,7 +122,7 @@ export class EngineInstance {
   /** Address of `bytes` fresh bytes, checked. The caller frees it. @throws CaissonError `corrupted` */
   allocate(bytes: number): number {
     const pointer = this.exports.malloc(bytes) >>> 0
-    if (pointer === 0 || pointer + bytes > this.memory.buffer.byteLength) {
+    if (pointer === 0 || pointer + bytes > this.size) {
       throw new CaissonError('corrupted', `The guest's allocator gave no room for ${bytes} bytes.`)
     }
     return pointer
@@ -123,6 +130,21 @@ export class EngineInstance {
 
   /** Copies text into the guest as NUL-terminated UTF-8. Lone surrogates become U+FFFD. The caller frees it. */
   allocateText(text: string): { readonly pointer: number; readonly bytes: number } {
+    return (text.length <= SHORT_TEXT ? this.#allocateAscii(text) : undefined) ?? this.#allocateUtf8(text)
+  }
+
+  /** Names and small programs: a call of the host's encoder costs more than writing them. Undefined if not ASCII. */
+  #allocateAscii(text: string): { readonly pointer: number; readonly bytes: number } | undefined {
+    const bytes = text.length
+    for (let i = 0; i < bytes; i += 1) if (text.charCodeAt(i) > 0x7f) return undefined
+    const pointer = this.allocate(bytes + 1)
+    const u8 = this.bytes
+    for (let i = 0; i < bytes; i += 1) u8[pointer + i] = text.charCodeAt(i)
+    u8[pointer + bytes] = 0
+    return { pointer, bytes }
+  }
+
+  #allocateUtf8(text: string): { readonly pointer: number; readonly bytes: number } {
     const utf8 = new TextEncoder().encode(text)
     const pointer = this.allocate(utf8.length + 1)
     const bytes = this.bytes
@@ -198,7 +220,7 @@ export class EngineInstance {
 
   /** Grows by an eighth or to what is asked for, whichever is more: the same steps on every runtime. */
   #grow(bytes: number): number {
-    const current = this.memory.buffer.byteLength
+    const current = this.size
     const cap = this.#memoryLimit === 0 ? current : this.#memoryLimit
     if (bytes > cap) {
       this.gauge.halt('memory')

@@ -4,7 +4,7 @@ import { type GuestFailure, Refusal, type SyncCalls } from '../capability/call.t
 import type { TurnControl } from '../machine/turn.ts'
 import { ANSWER_OFFSET, CONTROL, type HostMessage, type WorkerMessage } from '../machine/worker-protocol.ts'
 import { fromTaggedJson } from '../values/tagged-json.ts'
-import { BaseImage } from './base-image.ts'
+import { baseImageOf } from './base-image.ts'
 import { parseEngine } from './engine.ts'
 import { InstancePool } from './instance-pool.ts'
 import { Isolate } from './isolate.ts'
@@ -43,7 +43,7 @@ export class WorkerHost {
         const engine = parseEngine(message.engine)
         const key = `${engine.id} ${message.maxPages}`
         if (this.#pool === undefined || this.#poolKey !== key) {
-          const base = new BaseImage(engine)
+          const base = baseImageOf(engine)
           this.#pool = new InstancePool({
             engine,
             base,

@@ -13,10 +13,11 @@ import { Ledger } from '../capability/budget.ts'
 import { type CapabilityTable, createCapabilityTable } from '../capability/capability-table.ts'
 import { createGate, type Gate } from '../capability/gate.ts'
 import { grantSet } from '../capability/grant-set.ts'
-import { BaseImage } from '../isolate/base-image.ts'
+import { type BaseImage, baseImageOf } from '../isolate/base-image.ts'
 import { type Engine, parseEngine } from '../isolate/engine.ts'
 import { InstancePool } from '../isolate/instance-pool.ts'
 import { Isolate } from '../isolate/isolate.ts'
+import { checkNativeStack } from '../isolate/native-stack.ts'
 import { SEED_BYTES, seedFromInteger } from '../isolate/randomness.ts'
 import { driveMachine } from '../machine/driver.ts'
 import { type Limits, parseLimits } from '../machine/limits.ts'
@@ -101,7 +102,7 @@ class PooledRuntime implements Runtime {
     this.#table = table
     this.#defaults = defaults
     this.#engine = engine
-    this.#base = new BaseImage(engine)
+    this.#base = baseImageOf(engine)
     this.#id = toHex(platform.entropy.bytes(8))
     this.#line = new GuestLine(options.concurrency ?? 64)
     this.#maxPages = Math.ceil((options.maxMemoryBytes ?? DEFAULT_MAX_MEMORY) / PAGE)
@@ -162,11 +163,7 @@ class PooledRuntime implements Runtime {
     await this.#line.enter(options.signal)
     let machine: Machine
     try {
-      const domain = options.domain ?? 'default'
-      machine =
-        options.thread === 'worker'
-          ? this.#workers.acquire(domain, gate.sync)
-          : new Isolate(this.#pool(domain).acquire(), gate.sync)
+      machine = this.#open(options, start.limits, gate)
     } catch (error) {
       this.#line.leave()
       throw error
@@ -189,6 +186,12 @@ class PooledRuntime implements Runtime {
         this.#line.leave()
       },
     }
+  }
+
+  #open({ domain = 'default', thread }: RunOptions, limits: Limits, gate: Gate): Machine {
+    if (thread === 'worker') return this.#workers.acquire(domain, gate.sync)
+    checkNativeStack(this.#engine, this.#base, limits.stackBytes)
+    return new Isolate(this.#pool(domain).acquire(), gate.sync)
   }
 
   #startOf(source: string, options: RunOptions): MachineStart {

@@ -10,33 +10,14 @@
  *    host, and everything was counted.
  * 2. No recursion deeper than `MAX_TREE_DEPTH`.
  */
-import type { GuestFailure } from '../../machine/turn.ts'
 import { errorParts } from '../../values/error-value.ts'
 import { boxedPrimitive, dateTime, regExpParts, VIEW_TYPES, viewParts } from '../../values/object-parts.ts'
-import { type ContainerKind, kindOf, type ValueKind } from '../../values/value-kind.ts'
-import { type Holder, placePath } from '../../values/value-path.ts'
+import { kindOf, type ValueKind } from '../../values/value-kind.ts'
+import { placePath } from '../../values/value-path.ts'
 import { BUILD, VIEW_ORDER } from './bridge-source.ts'
 import type { BytecodeBuffer } from './bytecode-buffer.ts'
+import { eachPart, type GraphNode, holderOf, howToBuild } from './graph-node.ts'
 import { MAX_TREE_DEPTH } from './tree-encoder.ts'
-
-/** An object of the value. */
-interface Node {
-  readonly object: object
-  readonly kind: ValueKind
-  readonly parent: Node | undefined
-  /** Its place in `parent`, as `placePath` wants it. */
-  readonly key: string | number
-  references: number
-  /** How the builder makes it; undefined where the native decoder does. */
-  build: number | undefined
-  /** Whether it is part of its parent's encoding. */
-  inline: boolean
-  /** Containers on the longest way down through inline ones. */
-  height: number
-  number: number
-  /** Number of its parts. */
-  parts: number
-}
 
 const entriesOf = Map.prototype.forEach
 const itemsOf = Set.prototype.forEach
@@ -44,8 +25,8 @@ const itemsOf = Set.prototype.forEach
 /** Appends the table for `copy`, a container that `walkValue` copied. */
 export class GraphEncoder {
   readonly #out: BytecodeBuffer
-  readonly #nodes: Node[] = []
-  readonly #index = new Map<object, Node>()
+  readonly #nodes: GraphNode[] = []
+  readonly #index = new Map<object, GraphNode>()
   /** Triples of `X`: target, key, value. */
   readonly #patches: (number | string)[] = []
 
@@ -68,14 +49,14 @@ export class GraphEncoder {
   #collect(root: object): void {
     this.#meet(root, undefined, '')
     for (let i = 0; i < this.#nodes.length; i += 1) {
-      const node = this.#nodes[i] as Node
+      const node = this.#nodes[i] as GraphNode
       eachPart(node, (value, key) => {
         if (typeof value === 'object' && value !== null) this.#meet(value, node, key)
       })
     }
   }
 
-  #meet(object: object, parent: Node | undefined, key: string | number): void {
+  #meet(object: object, parent: GraphNode | undefined, key: string | number): void {
     const known = this.#index.get(object)
     if (known !== undefined) {
       known.references += 1
@@ -83,7 +64,7 @@ export class GraphEncoder {
     }
     // `walkValue` made it, so it is of a kind that crosses.
     const kind = kindOf(object) as ValueKind
-    const node: Node = {
+    const node: GraphNode = {
       object,
       kind,
       parent,
@@ -102,11 +83,11 @@ export class GraphEncoder {
   /** From the leaves up: every node stands behind its first parent in the list. */
   #decideInline(): void {
     for (let i = this.#nodes.length - 1; i >= 0; i -= 1) {
-      const node = this.#nodes[i] as Node
+      const node = this.#nodes[i] as GraphNode
       let pure = true
       eachPart(node, (value) => {
         if (typeof value !== 'object' || value === null) return
-        const part = this.#index.get(value) as Node
+        const part = this.#index.get(value) as GraphNode
         if (!part.inline) pure = false
         else if (part.height >= node.height) node.height = part.height + 1
       })
@@ -119,7 +100,7 @@ export class GraphEncoder {
 
   /** Gives a buffer a number of its own, because the builder must find it. It stands behind its view. */
   #separate(buffer: object): void {
-    const node = this.#index.get(buffer) as Node
+    const node = this.#index.get(buffer) as GraphNode
     node.inline = false
   }
 
@@ -156,7 +137,7 @@ export class GraphEncoder {
   }
 
   /** An object that the native decoder makes. `owner` is the number of the nearest numbered node. */
-  #native(node: Node, owner: number): void {
+  #native(node: GraphNode, owner: number): void {
     const out = this.#out
     switch (node.kind) {
       case 'object': {
@@ -199,7 +180,7 @@ export class GraphEncoder {
       this.#primitive(value)
       return
     }
-    const node = this.#index.get(value) as Node
+    const node = this.#index.get(value) as GraphNode
     if (node.inline) {
       this.#native(node, owner)
       return
@@ -208,7 +189,7 @@ export class GraphEncoder {
     this.#patches.push(owner, key, node.number)
   }
 
-  #parts(node: Node): void {
+  #parts(node: GraphNode): void {
     const parts = this.#partsOf(node)
     this.#out.array(parts.length)
     parts.forEach((value, i) => {
@@ -217,7 +198,7 @@ export class GraphEncoder {
   }
 
   /** What the builder makes `node` of: see `BUILD`. */
-  #partsOf(node: Node): readonly unknown[] {
+  #partsOf(node: GraphNode): readonly unknown[] {
     switch (node.build) {
       case BUILD.map: {
         const entries: unknown[] = []
@@ -245,7 +226,7 @@ export class GraphEncoder {
       }
       default: {
         const { buffer, byteOffset, byteLength, type } = viewParts(node.object)
-        const number = (this.#index.get(buffer) as Node).number
+        const number = (this.#index.get(buffer) as GraphNode).number
         return [viewPosition(type), number, byteOffset, byteLength / elementBytes(type)]
       }
     }
@@ -262,112 +243,10 @@ export class GraphEncoder {
   }
 }
 
-/** Calls `visit` with everything that `node` holds, and with its place there. */
-function eachPart(node: Node, visit: (value: unknown, key: string | number) => void): void {
-  switch (node.kind) {
-    case 'object': {
-      const source = node.object as Record<string, unknown>
-      for (const key of Object.keys(source)) visit(source[key], key)
-      return
-    }
-    case 'array': {
-      const source = node.object as unknown[]
-      if (isDense(source)) source.forEach(visit)
-      else for (const key of Object.keys(source)) visit(source[key as unknown as number], key)
-      return
-    }
-    case 'map': {
-      let i = 0
-      entriesOf.call(node.object, (value, key) => {
-        visit(key, i)
-        visit(value, i + 1)
-        i += 2
-      })
-      return
-    }
-    case 'set': {
-      let i = 0
-      itemsOf.call(node.object, (item) => {
-        visit(item, i)
-        i += 1
-      })
-      return
-    }
-    case 'error':
-      visit(errorParts(node.object).cause, 'cause')
-      return
-    case 'view':
-      visit(viewParts(node.object).buffer, '')
-      return
-    default:
-  }
-}
-
-function howToBuild(node: Node, pure: boolean): number | undefined {
-  switch (node.kind) {
-    case 'map':
-      return BUILD.map
-    case 'set':
-      return BUILD.set
-    case 'regexp':
-      return BUILD.regExp
-    case 'error':
-      return BUILD.error
-    case 'array':
-      return isDense(node.object as unknown[]) ? undefined : BUILD.array
-    case 'view':
-      // The native decoder makes no DataView, and no view of a buffer that something else holds too.
-      return pure && VIEW_TYPES[viewParts(node.object).type]?.name !== 'DataView' ? undefined : BUILD.view
-    default:
-      return undefined
-  }
-}
-
-/** Whether an array has all its elements and nothing else. */
-function isDense(array: readonly unknown[]): boolean {
-  const keys = Object.keys(array)
-  return keys.length === array.length && (keys.length === 0 || keys.at(-1) === String(keys.length - 1))
-}
-
 function viewPosition(type: number): number {
   return VIEW_ORDER.indexOf(VIEW_TYPES[type]?.name ?? '')
 }
 
 function elementBytes(type: number): number {
   return VIEW_TYPES[type]?.elementBytes ?? 1
-}
-
-function holderOf(node: Node | undefined): Holder | undefined {
-  if (node === undefined) return undefined
-  return { kind: node.kind as ContainerKind, parent: holderOf(node.parent), key: node.key }
-}
-
-/** Appends the table for a failed call: an `Error` with `code` and `details`. */
-export function encodeFailure(out: BytecodeBuffer, failure: GuestFailure): void {
-  const details = Object.entries(failure.details ?? {})
-  out.array(5)
-  out.array(2)
-  out.undefined()
-  out.array(failure.details === undefined ? 6 : 8)
-  out.string(failure.name ?? 'Error')
-  out.string(failure.message)
-  out.boolean(false)
-  out.undefined()
-  out.string('code')
-  out.string(failure.code)
-  if (failure.details !== undefined) {
-    out.string('details')
-    out.object(details.length)
-    for (const [key, value] of details) {
-      out.name(key)
-      if (typeof value === 'number') out.number(value)
-      else if (typeof value === 'boolean') out.boolean(value)
-      else out.string(value)
-    }
-  }
-  out.array(3)
-  for (const part of [0, BUILD.error, 1]) out.number(part)
-  out.array(0)
-  out.number(-1)
-  out.number(0)
 }

@@ -24,6 +24,7 @@ import {
 import { corrupted } from './heap-memory.ts'
 import { floatFromWords, HeapObjects, isFloatTag } from './heap-objects.ts'
 import type { HeapWalk } from './heap-walk.ts'
+import { entryBlock, keyText, numberText, quote } from './inspect-text.ts'
 import { viewKind } from './read-binary.ts'
 import { eachRecord } from './read-collection.ts'
 import { errorName } from './read-error.ts'
@@ -34,15 +35,12 @@ const MAX_TEXT = 16_384
 const MAX_STRING = 8192
 const MAX_DEPTH = 4
 const MAX_ENTRIES = 100
-/** From this length on, entries of an object stand on lines of their own. */
-const LINE = 76
 
 /** Limits of one inspection, of all that is looked at. */
 export const INSPECT_LIMITS: ValueLimits = { bytes: 1 << 20, nodes: 1 << 16, depth: 64 }
 
 /** Prototypes looked through for the name of a class. */
 const MAX_PROTOTYPES = 4
-const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
 
 /** One value in words, e.g. what was thrown. The walk must have been started. */
 export function inspectWords(walk: HeapWalk, low: number, high: number): string {
@@ -167,7 +165,7 @@ class Inspector {
     const name = this.#className(word)
     const prefix = name === 'Object' ? '' : `${name} `
     if (depth > MAX_DEPTH) return `[${name}]`
-    return prefix + this.#block('{', this.#properties(word, 0, depth, inside), '}')
+    return prefix + entryBlock('{', this.#properties(word, 0, depth, inside), '}')
   }
 
   #array(word: number, depth: number, inside: readonly number[]): string {
@@ -188,7 +186,7 @@ class Inspector {
     if (entries.length < count) entries.push(`… ${count - entries.length} more items`)
     if (length > count) entries.push(`<${length - count} empty item${length - count === 1 ? '' : 's'}>`)
     entries.push(...this.#properties(word, 1, depth, inside))
-    return this.#block('[', entries, ']')
+    return entryBlock('[', entries, ']')
   }
 
   /** An array with holes inside: its elements are properties, in any order. */
@@ -208,7 +206,7 @@ class Inspector {
       if (text !== '') entries.push(text)
       next = index + 1
     }
-    return this.#block('[', [...entries, ...named], ']')
+    return entryBlock('[', [...entries, ...named], ']')
   }
 
   /** Enumerable own properties from the `first` on, each as text. */
@@ -264,7 +262,7 @@ class Inspector {
       else entries.push(`${key} => ${this.#cell(record + MAP_RECORD.valueWord, depth + 1, inside)}`)
     })
     if (entries.length < count) entries.push(`… ${count - entries.length} more items`)
-    return `${CLASS_NAMES[classId]}(${count}) ${this.#block('{', entries, '}')}`
+    return `${CLASS_NAMES[classId]}(${count}) ${entryBlock('{', entries, '}')}`
   }
 
   #error(word: number, depth: number, inside: readonly number[]): string {
@@ -275,7 +273,7 @@ class Inspector {
     if (depth > 0) return `[${head}]`
     const extra = this.#properties(word, 0, depth, inside)
     const frames = stack === undefined || stack === '' ? '' : `\n${stack.trimEnd()}`
-    return `${head}${frames}${extra.length === 0 ? '' : ` ${this.#block('{', extra, '}')}`}`
+    return `${head}${frames}${extra.length === 0 ? '' : ` ${entryBlock('{', extra, '}')}`}`
   }
 
   #function(word: number): string {
@@ -297,7 +295,7 @@ class Inspector {
       String,
     )
     if (shown < count) elements.push(`… ${count - shown} more items`)
-    return `${CLASS_NAMES[classId]}(${count}) ${this.#block('[', elements, ']')}`
+    return `${CLASS_NAMES[classId]}(${count}) ${entryBlock('[', elements, ']')}`
   }
 
   #promise(word: number, depth: number, inside: readonly number[]): string {
@@ -340,31 +338,10 @@ class Inspector {
   get #hasRoom(): boolean {
     return this.#length < MAX_TEXT
   }
-
-  #block(open: string, entries: readonly string[], close: string): string {
-    if (entries.length === 0) return open + close
-    const line = entries.join(', ')
-    if (line.length <= LINE && !line.includes('\n')) return `${open} ${line} ${close}`
-    const indented = entries.map((entry) => `  ${entry.replaceAll('\n', '\n  ')}`).join(',\n')
-    return `${open}\n${indented}\n${close}`
-  }
-}
-
-function keyText(key: string | number): string {
-  return typeof key === 'number' || IDENTIFIER.test(key) ? String(key) : quote(key)
 }
 
 function accessorText(u32: Uint32Array, flags: number, cell: number): string {
   if ((flags & PROP.kindMask) !== PROP.getSet) return '[…]'
   if (u32[cell] === 0) return '[Setter]'
   return u32[cell + 1] === 0 ? '[Getter]' : '[Getter/Setter]'
-}
-
-function numberText(value: number): string {
-  return Object.is(value, -0) ? '-0' : String(value)
-}
-
-/** Text in single quotes, with what would break them escaped. */
-function quote(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`
 }

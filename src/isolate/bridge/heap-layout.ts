@@ -11,9 +11,6 @@
  * 1. Everything that any file here knows about the engine's memory stands in this file.
  */
 
-/** Version of this description. Raise it with every change of a constant: it is part of the engine manifest. */
-export const HEAP_LAYOUT_VERSION = 1
-
 /**
  * `JSValue` tags: the upper word of a value cell. Negative ones carry a pointer in the lower word. A cell
  * whose tag lies outside of this range is a float64, shifted by `FLOAT_SHIFT`.

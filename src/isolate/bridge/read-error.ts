@@ -65,7 +65,7 @@ export function errorName(walk: HeapWalk, word: number): string {
 }
 
 /** The own data property `atom` of the object at `word` where it is a string. */
-export function ownText(walk: HeapWalk, word: number, atom: number): string | undefined {
+function ownText(walk: HeapWalk, word: number, atom: number): string | undefined {
   const { u32 } = walk.memory
   const cell = walk.objects.ownData(word, atom, walk.meter)
   if (cell === 0) return undefined
