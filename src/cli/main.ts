@@ -4,6 +4,9 @@ import { EXIT } from './exit-code.ts'
 import { openProcessIo } from './process-io.ts'
 import { runCli } from './run-cli.ts'
 
+// Neither a Worker nor a tool that never answers keeps a process alive by itself.
+setInterval(() => {}, 2 ** 30)
+
 const io = openProcessIo()
 const code = await runCli(process.argv.slice(2), io)
 const unwritten = await io.flush()

@@ -18,7 +18,8 @@ export function openProcessIo(): ProcessIo {
     stdin: () => process.stdin as AsyncIterable<Uint8Array>,
     cwd: process.cwd(),
     onInterrupt(listener) {
-      process.on('SIGINT', listener)
+      // Once: a second Ctrl-C ends the process as the system does it.
+      process.once('SIGINT', listener)
       return () => process.off('SIGINT', listener)
     },
     async flush() {

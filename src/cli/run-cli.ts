@@ -1,27 +1,116 @@
-/** From arguments to an exit code. Throws nothing: every end has a message and a code. */
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { openRuntime } from '../entry/node.ts'
-import { toTaggedJson } from '../values/tagged-json.ts'
+/**
+ * From arguments to an exit code.
+ *
+ * Invariants
+ * 1. Every end has a message and a code; nothing is thrown, and no stack trace of ours is shown.
+ * 2. With `--json`, stdout carries exactly one JSON document, also when the command refuses to start.
+ */
+import { CaissonError } from '../base/errors.ts'
+import { clipText } from '../base/escape-text.ts'
+import { nearNames } from '../capability/near-names.ts'
+import { CliError } from './cli-error.ts'
 import type { CliIo } from './cli-io.ts'
+import type { Command } from './command.ts'
+import { benchCommand } from './commands/bench.ts'
+import { doctorCommand } from './commands/doctor.ts'
+import { runCommand } from './commands/run.ts'
+import { EXIT } from './exit-code.ts'
+import { findPackageRoot } from './package-root.ts'
+import { parseFlags } from './parse-flags.ts'
+import { cliErrorText } from './render/cli-error-text.ts'
+import { commandHelp, overviewHelp } from './render/help.ts'
+import { jsonText } from './render/json-text.ts'
+import { styleFor } from './render/style.ts'
 
+/** Every command, in the order of help. */
+const COMMANDS: readonly Command[] = [runCommand, doctorCommand, benchCommand]
+
+/** Runs the command that `argv` names (without node and script). Never rejects. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
-  const file = argv.find((arg) => !arg.startsWith('--') && arg !== 'run') ?? ''
-  const runtime = await openRuntime()
-  const outcome = await runtime.run(await readFile(resolve(io.cwd, file), 'utf8'), { stateDigest: true })
-  runtime.close()
-  const { fuel, memoryBytes, wallMs, calls } = outcome.usage
-  const document = {
-    status: outcome.status,
-    limit: outcome.status === 'exhausted' ? outcome.limit : null,
-    value: outcome.status === 'completed' ? toTaggedJson(outcome.value) : null,
-    error: outcome.status === 'failed' ? outcome.error : null,
-    usage: { fuel, memoryBytes, wallMs, calls },
-    logs: outcome.logs,
-    pending: [],
-    stateDigest: outcome.stateDigest ?? null,
-    engine: outcome.engine,
+  const [first, ...rest] = argv
+  const command = COMMANDS.find(({ name }) => name === first)
+  try {
+    return await (command === undefined ? answer(first, rest, io) : runNamed(command, rest, io))
+  } catch (error) {
+    const failure = error instanceof CliError ? error : internal(error)
+    if (wantsJson(argv)) {
+      const document = command?.refusal?.(failure) ?? {
+        status: 'refused',
+        error: { code: failure.code, message: failure.message },
+      }
+      io.stdout.write(`${jsonText(document)}\n`)
+    }
+    io.stderr.write(cliErrorText(failure, io.stderr.columns, styleFor(io.stderr)))
+    return failure.exit
   }
-  io.stdout.write(`${JSON.stringify(document)}\n`)
-  return { completed: 0, failed: 3, exhausted: 4, suspended: 6 }[outcome.status]
+}
+
+async function runNamed(command: Command, args: readonly string[], io: CliIo): Promise<number> {
+  const given = parseFlags(command, args)
+  if (!given.has('help')) return command.run(given, io)
+  io.stdout.write(commandHelp(command, io.stdout.columns, styleFor(io.stdout)))
+  return EXIT.done
+}
+
+/** What is not a command: help, the version, a mistake. */
+function answer(first: string | undefined, rest: readonly string[], io: CliIo): number {
+  const style = styleFor(io.stdout)
+  const { columns } = io.stdout
+  switch (first) {
+    case '--version':
+    case '-v':
+    case '-V':
+      io.stdout.write(`caisson ${findPackageRoot().version}\n`)
+      return EXIT.done
+    case '--help':
+    case '-h':
+    case 'help': {
+      const wanted = COMMANDS.find(({ name }) => name === rest[0])
+      if (rest[0] !== undefined && wanted === undefined) throw unknownCommand(rest[0])
+      io.stdout.write(wanted ? commandHelp(wanted, columns, style) : overviewHelp(COMMANDS, columns, style))
+      return EXIT.done
+    }
+    case undefined:
+      io.stderr.write(overviewHelp(COMMANDS, io.stderr.columns, styleFor(io.stderr)))
+      return EXIT.usage
+    default:
+      throw unknownCommand(first)
+  }
+}
+
+function unknownCommand(given: string): CliError {
+  const near = nearNames(
+    given,
+    COMMANDS.map(({ name }) => name),
+  )
+  const shown = clipText(given, 80)
+  const isFile = /\.[mc]?[jt]sx?$/.test(given) || given === '-'
+  return new CliError({
+    exit: EXIT.usage,
+    code: 'usage',
+    message: given.startsWith('-')
+      ? `The command comes first: caisson COMMAND ${shown}.`
+      : `There is no command "${shown}".${near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : ''}`,
+    hint: isFile
+      ? `caisson run ${shown}`
+      : `caisson --help (commands: ${COMMANDS.map(({ name }) => name).join(', ')})`,
+  })
+}
+
+/** Asked for anywhere before `--`, also where the other flags are wrong. */
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--')
+  return argv.slice(0, end < 0 ? argv.length : end).includes('--json')
+}
+
+/** A defect: said with what there is, so that it can be reported. */
+function internal(error: unknown): CliError {
+  const { name, message } = error instanceof Error ? error : new Error(String(error))
+  return new CliError({
+    exit: EXIT.internal,
+    code: CaissonError.is(error) ? error.code : 'internal',
+    message: `caisson failed: ${name}: ${clipText(message, 2_000)}`,
+    hint: 'This is a defect of caisson. Please report it with the command line and `caisson doctor --json`.',
+    cause: error,
+  })
 }

@@ -1,0 +1,41 @@
+/** Where this package stands, and what of it runs. */
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export interface PackageRoot {
+  readonly folder: string
+  readonly version: string
+  /** Folders that this process loads code from: the package's own, and every `node_modules` that it can see. */
+  readonly running: readonly string[]
+}
+
+/** Looks upwards from this module: the same from sources and from `dist`. */
+export function findPackageRoot(): PackageRoot {
+  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
+    const manifest = readManifest(join(folder, 'package.json'))
+    if (manifest?.name === 'caisson') {
+      return { folder, version: manifest.version ?? 'unknown', running: runningFolders(folder) }
+    }
+    if (dirname(folder) === folder) return { folder, version: 'unknown', running: [] }
+  }
+}
+
+function readManifest(path: string): { readonly name?: string; readonly version?: string } | undefined {
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as { name?: string }) : undefined
+}
+
+function runningFolders(packageFolder: string): readonly string[] {
+  const own = ['dist', 'src', 'host-bindings', 'package.json'].map((name) => join(packageFolder, name))
+  return [...own.filter((path) => existsSync(path)), ...modulesAbove(packageFolder)]
+}
+
+/** Every `node_modules` from which a module in `folder` may load others. */
+export function modulesAbove(folder: string): readonly string[] {
+  const found: string[] = []
+  for (let current = folder; ; current = dirname(current)) {
+    const modules = basename(current) === 'node_modules' ? current : join(current, 'node_modules')
+    if (existsSync(modules) && found.at(-1) !== modules) found.push(modules)
+    if (dirname(current) === current) return found
+  }
+}

@@ -1,0 +1,211 @@
+/**
+ * What the flags give to the program: capabilities, and grants of them. Nothing is granted that no flag names.
+ *
+ * Invariants
+ * 1. `--tools` alone grants nothing; `--grant` names each one. `--allow-*` are grants of what they open.
+ * 2. No directory granted for writing overlaps what runs: the program, the tools, this package, their modules.
+ */
+import { realpath } from 'node:fs/promises'
+import { basename, dirname, resolve } from 'node:path'
+import { createNodeFetchCapabilities } from '../../../host-bindings/fetch/node/node-fetch-capabilities.node.ts'
+import { createFileCapabilities } from '../../../host-bindings/files/file-capabilities.ts'
+import { isFileName } from '../../../host-bindings/files/file-path.ts'
+import type { FileTree } from '../../../host-bindings/files/file-tree.ts'
+import {
+  type DirectoryFileTree,
+  openDirectoryFileTree,
+} from '../../../host-bindings/files/node/directory-file-tree.node.ts'
+import { CaissonError } from '../../base/errors.ts'
+import { clipText } from '../../base/escape-text.ts'
+import type { Capability } from '../../capability/capability.ts'
+import { createCapabilityTable } from '../../capability/capability-table.ts'
+import { CliError } from '../cli-error.ts'
+import type { GivenFlags } from '../command.ts'
+import { EXIT } from '../exit-code.ts'
+import { findPackageRoot, modulesAbove } from '../package-root.ts'
+import { loadTools, type Tools } from './load-tools.ts'
+import { mountDirectories } from './mounted-directories.ts'
+
+export interface Rights {
+  readonly capabilities: readonly Capability[]
+  readonly grants: readonly string[]
+  /** Names of capabilities that exist and were not granted. */
+  readonly withheld: readonly string[]
+  /** Gives open directories back. */
+  close(): Promise<void>
+}
+
+/**
+ * @param program where the program stands; undefined for standard input
+ * @throws CliError usage for what cannot be granted, refused input for a bad tools module
+ */
+export async function grantRights(
+  given: GivenFlags,
+  program: string | undefined,
+  cwd: string,
+): Promise<Rights> {
+  const module = given.value('tools')
+  const tools = module === undefined ? undefined : await loadTools(module, cwd)
+  const network = networkCapabilities(given.values('allow-net'))
+  const running = runningPaths(program, tools)
+  const files = await openFiles(given.values('allow-read'), given.values('allow-write'), running, cwd)
+  const flagged = [...network, ...(files?.capabilities ?? [])]
+  const capabilities = [...(tools?.capabilities ?? []), ...flagged]
+  try {
+    const named = namedGrants(given.values('grant'), capabilities, module !== undefined)
+    const grants = [...new Set([...named, ...flagged.map(({ name }) => name)])]
+    const withheld = capabilities.map(({ name }) => name).filter((name) => !grants.includes(name))
+    return { capabilities, grants, withheld, close: async () => files?.close() }
+  } catch (error) {
+    await files?.close()
+    throw error
+  }
+}
+
+function runningPaths(program: string | undefined, tools: Tools | undefined): readonly string[] {
+  return [
+    ...(program === undefined ? [] : [program]),
+    ...(tools === undefined ? [] : [tools.path, ...modulesAbove(dirname(tools.path))]),
+    ...findPackageRoot().running,
+  ]
+}
+
+function namedGrants(
+  names: readonly string[],
+  capabilities: readonly Capability[],
+  hasTools: boolean,
+): readonly string[] {
+  try {
+    const table = createCapabilityTable(capabilities)
+    return names.map((name) => table.get(name).name)
+  } catch (error) {
+    if (!CaissonError.is(error)) throw error
+    const unknown = error.code === 'unknown_capability'
+    throw new CliError({
+      exit: EXIT.usage,
+      code: 'usage',
+      message: unknown ? `--grant: ${error.message}` : `--tools: ${error.message}`,
+      ...(unknown &&
+        !hasTools && {
+          hint: 'Capabilities come from --tools MODULE, or from --allow-read, --allow-write and --allow-net.',
+        }),
+      cause: error,
+    })
+  }
+}
+
+function networkCapabilities(hosts: readonly string[]): readonly Capability[] {
+  if (hosts.length === 0) return []
+  try {
+    return createNodeFetchCapabilities({ allow: hosts, allowPrivate: hosts.flatMap(privateAddress) })
+  } catch (error) {
+    if (!CaissonError.is(error)) throw error
+    throw new CliError({
+      exit: EXIT.usage,
+      code: 'usage',
+      message: `--allow-net: ${error.message.replace(/; if it is meant, list it in allowPrivate too: .*/, '.')}`,
+      hint: 'For example --allow-net api.example.com, --allow-net "*.example.com", --allow-net localhost:8080.',
+      cause: error,
+    })
+  }
+}
+
+/** An address or `localhost` written out with its port is meant, public or not. A name that leads there is not. */
+function privateAddress(host: string): readonly string[] {
+  const [, address] = /^(?:https?:\/\/)?((?:localhost|[\d.]+|\[[0-9a-f:.]+\]):\d{1,5})$/i.exec(host) ?? []
+  return address === undefined ? [] : [address.toLowerCase()]
+}
+
+interface OpenFiles {
+  readonly capabilities: readonly Capability[]
+  close(): Promise<void>
+}
+
+interface GrantedDirectory {
+  readonly given: string
+  readonly writable: boolean
+}
+
+async function openFiles(
+  read: readonly string[],
+  write: readonly string[],
+  protect: readonly string[],
+  cwd: string,
+): Promise<OpenFiles | undefined> {
+  const directories = await distinctDirectories(read, write, cwd)
+  if (directories.size === 0) return undefined
+  const trees: DirectoryFileTree[] = []
+  const close = async (): Promise<void> => {
+    for (const tree of trees) await tree[Symbol.asyncDispose]()
+  }
+  const named = new Map<string, FileTree>()
+  try {
+    for (const [path, { given, writable }] of directories) {
+      const tree = await openDirectory(path, given, writable, protect)
+      trees.push(tree)
+      named.set(mountName(path, given, named, directories.size), tree)
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+  const [only] = trees
+  const tree = trees.length === 1 && only ? only : mountDirectories(named)
+  return { capabilities: createFileCapabilities({ tree, write: write.length > 0 }), close }
+}
+
+/** By real path, so that a directory named twice is one; writable if one of its flags says so. */
+async function distinctDirectories(
+  read: readonly string[],
+  write: readonly string[],
+  cwd: string,
+): Promise<ReadonlyMap<string, GrantedDirectory>> {
+  const directories = new Map<string, GrantedDirectory>()
+  for (const [list, writable] of [
+    [write, true],
+    [read, false],
+  ] as const) {
+    for (const given of list) {
+      const path = resolve(cwd, given)
+      const real = await realpath(path).catch(() => path)
+      if (!directories.has(real)) directories.set(real, { given, writable })
+    }
+  }
+  return directories
+}
+
+async function openDirectory(
+  path: string,
+  given: string,
+  writable: boolean,
+  protect: readonly string[],
+): Promise<DirectoryFileTree> {
+  try {
+    return await openDirectoryFileTree({ root: path, writable, protect })
+  } catch (error) {
+    if (!CaissonError.is(error)) throw error
+    const overlaps = error.details.protected !== undefined
+    throw new CliError({
+      exit: EXIT.usage,
+      code: 'usage',
+      message: `--allow-${writable ? 'write' : 'read'} ${clipText(given, 200)}: ${error.message}`,
+      hint: overlaps
+        ? 'A program must not be able to change what runs. Grant a directory of its own, for example ./out.'
+        : 'Name a directory that exists.',
+      cause: error,
+    })
+  }
+}
+
+function mountName(path: string, given: string, taken: ReadonlyMap<string, unknown>, count: number): string {
+  const name = basename(path)
+  if (count === 1 || (isFileName(name) && !taken.has(name))) return name
+  throw new CliError({
+    exit: EXIT.usage,
+    code: 'usage',
+    message: taken.has(name)
+      ? `Two granted directories have the name "${clipText(name, 80)}"; the program could not tell them apart.`
+      : `The directory "${clipText(given, 200)}" has no name under which a program could find it beside others.`,
+    hint: 'Several granted directories stand side by side under their names. Rename one, or grant the one above.',
+  })
+}

@@ -1,0 +1,33 @@
+/** Ctrl-C: the first asks the program to stop; before there is a program, it ends the command. */
+import { CliError } from '../cli-error.ts'
+import { EXIT } from '../exit-code.ts'
+
+export class Interruption {
+  readonly #controller = new AbortController()
+
+  /** Aborted at the first interrupt. */
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  interrupt(): void {
+    this.#controller.abort()
+  }
+
+  /**
+   * `work`, unless an interrupt comes first.
+   * @throws CliError interrupted
+   */
+  async during<T>(work: Promise<T>): Promise<T> {
+    let stop: (() => void) | undefined
+    const interrupted = new Promise<never>((_, reject) => {
+      stop = () => reject(new CliError({ exit: EXIT.interrupted, code: 'aborted', message: 'Interrupted.' }))
+      this.signal.addEventListener('abort', stop, { once: true })
+    })
+    try {
+      return await Promise.race([work, interrupted])
+    } finally {
+      if (stop) this.signal.removeEventListener('abort', stop)
+    }
+  }
+}

@@ -1,0 +1,24 @@
+/** The program to run: from a file or standard input. */
+import { basename, resolve } from 'node:path'
+import type { CliIo } from '../cli-io.ts'
+import { readText } from './read-text.ts'
+
+export interface ProgramFile {
+  readonly source: string
+  /** How stacks name it: the last name of its path, so that no path of this machine enters the guest. */
+  readonly fileName: string
+  /** Where it stands; undefined for standard input. */
+  readonly path: string | undefined
+}
+
+const PLAIN_NAME = /^[\w.@-]{1,100}$/
+
+/** @throws CliError as `readText` */
+export async function readProgram(file: string, io: CliIo): Promise<ProgramFile> {
+  const text = await readText(file, 'program', io)
+  // `#!` is for the shell; a comment of the same length keeps every column.
+  const source = text.startsWith('#!') ? `//${text.slice(2)}` : text
+  if (file === '-') return { source, fileName: 'stdin.js', path: undefined }
+  const name = basename(file)
+  return { source, fileName: PLAIN_NAME.test(name) ? name : 'program.js', path: resolve(io.cwd, file) }
+}

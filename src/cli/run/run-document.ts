@@ -1,0 +1,74 @@
+/** The one JSON document of `caisson run --json`. */
+import type { Outcome } from '../../runtime/outcome.ts'
+import { toTaggedJson } from '../../values/tagged-json.ts'
+import type { CliError } from '../cli-error.ts'
+
+type Document = Readonly<Record<string, unknown>>
+
+/**
+ * How a run ended, in fields that are always there. `value` is in the tagged form (docs/value-encoding.md), and null
+ * unless `status` is `completed`. `error.code` is null where the program threw an error without one.
+ * @throws CaissonError what `toTaggedJson` refuses
+ */
+export function runDocument(outcome: Outcome): Document {
+  return {
+    status: outcome.status,
+    limit: outcome.status === 'exhausted' ? outcome.limit : null,
+    value: outcome.status === 'completed' ? toTaggedJson(outcome.value) : null,
+    error: errorOf(outcome),
+    usage: outcome.usage,
+    logs: outcome.logs,
+    unhandledRejections: outcome.unhandledRejections,
+    pending:
+      outcome.status === 'suspended'
+        ? outcome.pending.map(({ id, capability, args }) => ({ id, capability, args: toTaggedJson(args) }))
+        : [],
+    stateDigest: outcome.stateDigest ?? null,
+    engine: outcome.engine,
+  }
+}
+
+/** The same shape where nothing ran: status `refused`, and why. */
+export function refusedDocument(error: CliError): Document {
+  return {
+    status: 'refused',
+    limit: null,
+    value: null,
+    error: { code: error.code, name: error.name, message: error.message, stack: null, position: null },
+    usage: {
+      fuel: 0,
+      memoryBytes: 0,
+      calls: 0,
+      bytesIn: 0,
+      bytesOut: 0,
+      logsDropped: 0,
+      wallMs: 0,
+      idleMs: 0,
+    },
+    logs: [],
+    unhandledRejections: [],
+    pending: [],
+    stateDigest: null,
+    engine: null,
+  }
+}
+
+function errorOf(outcome: Outcome): Document | null {
+  switch (outcome.status) {
+    case 'completed':
+    case 'suspended':
+      return null
+    case 'exhausted':
+      return {
+        code: 'exhausted',
+        name: 'CaissonError',
+        message: outcome.message,
+        stack: null,
+        position: null,
+      }
+    case 'failed': {
+      const { code = null, name, message, stack = null, position = null, cause } = outcome.error
+      return { code, name, message, stack, position, ...(cause && { cause }) }
+    }
+  }
+}
