@@ -274,9 +274,7 @@ describe('values that are too much', () => {
     ]
     for (const [source, code] of sources) {
       const cell = guest.cell(source)
-      const start = performance.now()
       expect([source, codeOf(() => guest.reader.read(cell, DEFAULT_VALUE_LIMITS))]).toEqual([source, code])
-      expect(performance.now() - start).toBeLessThan(5000)
       guest.exports.QTS_FreeValuePointer(guest.context, cell)
     }
   })
