@@ -427,6 +427,18 @@ describe('a corrupted heap', () => {
     words[((words[bufferWord + 8] as number) >>> 2) + 3] = 0xffff_fff0
     expect(codeOf(() => guest.reader.read(buffer, limits))).toBe('corrupted')
 
+    const [view, viewWord] = at('new Uint8Array(8)')
+    words[((words[viewWord + 8] as number) >>> 2) + 3] = viewWord * 4
+    expect(codeOf(() => guest.reader.read(view, limits))).toBe('corrupted')
+
+    const boxes = Array.from({ length: 200 }, () => at('Object(1)'))
+    boxes.forEach(([, boxWord], i) => {
+      words[boxWord + 8] = (boxes[(i + 1) % boxes.length]?.[1] ?? 0) * 4
+      words[boxWord + 9] = -1 >>> 0
+    })
+    expect(codeOf(() => guest.reader.read(boxes[0]?.[0] ?? 0, limits))).toBe('corrupted')
+    expect(guest.reader.inspect(boxes[0]?.[0] ?? 0).length).toBeLessThan(200)
+
     const [error, errorWord] = at('new Error("m")')
     const errorShape = (words[errorWord + 5] as number) >>> 2
     words[errorShape + 11] = errorWord * 4

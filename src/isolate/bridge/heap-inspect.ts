@@ -139,6 +139,7 @@ class Inspector {
       case CLASS.boolean:
       case CLASS.symbol:
       case CLASS.bigInt:
+        if (depth > MAX_DEPTH) return `[${CLASS_NAMES[classId]}]`
         return `[${CLASS_NAMES[classId]}: ${this.#cell(word + OBJECT.dataWord, depth + 1, inside)}]`
       case CLASS.promise:
         return this.#promise(word, depth, inside)

@@ -73,9 +73,13 @@ export function readView(
   const length = u32[view + TYPED_ARRAY.lengthWord] as number
   walk.meter.addNodes(1)
   walk.meter.addBytes(NODE_BYTES)
-  const buffer = walk.object(u32[view + TYPED_ARRAY.bufferWord] as number, owner, step)
-  if (!(buffer instanceof ArrayBuffer))
+  const bufferPointer = u32[view + TYPED_ARRAY.bufferWord] as number
+  const bufferClass = walk.objects.classOf(walk.objects.object(bufferPointer))
+  // Asked first: a view of itself would be read without end.
+  if (bufferClass !== CLASS.arrayBuffer && bufferClass !== CLASS.sharedArrayBuffer) {
     throw corrupted('a typed array stands on something else than a buffer')
+  }
+  const buffer = walk.object(bufferPointer, owner, step) as ArrayBuffer
   const { elementBytes } = kind
   if (offset + length > buffer.byteLength || offset % elementBytes !== 0 || length % elementBytes !== 0) {
     throw corrupted('a typed array reaches out of its buffer')
