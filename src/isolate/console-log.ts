@@ -3,6 +3,7 @@ import type { LogEntry, LogLevel } from '../machine/turn.ts'
 
 /** Characters of one line; longer ones are cut and say so. */
 const MOST_LINE = 16_384
+const NONE: readonly LogEntry[] = []
 
 export class ConsoleLog {
   readonly #limit: number
@@ -37,6 +38,7 @@ export class ConsoleLog {
 
   take(): readonly LogEntry[] {
     const entries = this.#entries
+    if (entries.length === 0) return NONE
     this.#entries = []
     return entries
   }

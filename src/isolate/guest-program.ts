@@ -23,7 +23,7 @@ export class GuestProgram {
   #stage: Stage = 'evaluating'
   #input = 0
   #end: TurnEnd | undefined
-  readonly #own = new Set<number>()
+  readonly #own: number[] = []
 
   constructor(pooled: PooledInstance, start: MachineStart) {
     this.#pooled = pooled
@@ -31,12 +31,13 @@ export class GuestProgram {
   }
 
   /** Addresses of the promises that stand for the program itself. */
-  get ownPromises(): ReadonlySet<number> {
+  get ownPromises(): readonly number[] {
     return this.#own
   }
 
   /** Puts the granted capabilities on their namespaces. `functionFor` gives an owned cell. */
   install(functionFor: (name: string, index: number) => number): void {
+    if (this.#start.capabilities.length === 0) return
     const namespaces = new Map<string, number>()
     this.#start.capabilities.forEach(({ name }, index) => {
       const path = name.split('.')
@@ -71,9 +72,10 @@ export class GuestProgram {
       this.#define(guest.global, 'input', this.#input)
     }
     const attempts = programAttempts(this.#start.source, this.#start.form)
-    attempts.forEach((attempt, i) => {
-      if (this.#promise === 0 && this.#end === undefined) this.#try(attempt, i === attempts.length - 1)
-    })
+    for (const [i, attempt] of attempts.entries()) {
+      if (this.#promise !== 0 || this.#end !== undefined) break
+      this.#try(attempt, i === attempts.length - 1)
+    }
     return bytes
   }
 
@@ -125,7 +127,7 @@ export class GuestProgram {
     this.#stage = stage
     if (state >= PENDING && state <= REJECTED) {
       this.#promise = cell
-      this.#own.add(this.#pooled.instance.words[cell >>> 2] ?? 0)
+      this.#own.push(this.#pooled.instance.words[cell >>> 2] ?? 0)
     } else this.#fulfilled(cell)
   }
 
@@ -134,8 +136,8 @@ export class GuestProgram {
       this.#complete(cell)
       return
     }
-    const value =
-      this.#attempt?.form === 'module' ? this.#property(cell, 'default') : this.#property(cell, 'value')
+    const { guest } = this.#pooled
+    const value = this.#property(cell, this.#attempt?.form === 'module' ? guest.defaultName : guest.valueName)
     this.#pooled.free(cell)
     if (!this.#pooled.reader.isFunction(value)) {
       this.#follow(value, 'final')
@@ -170,11 +172,9 @@ export class GuestProgram {
     }
   }
 
-  #property(object: number, name: string): number {
-    const key = this.#pooled.instance.newString(this.#pooled.guest.context, name)
-    const value = this.#pooled.instance.exports.QTS_GetProp(this.#pooled.guest.context, object, key)
-    this.#pooled.free(key)
-    return value
+  /** `name` is the cell of a string. */
+  #property(object: number, name: number): number {
+    return this.#pooled.instance.exports.QTS_GetProp(this.#pooled.guest.context, object, name)
   }
 
   #define(object: number, name: string, value: number): void {

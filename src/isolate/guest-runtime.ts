@@ -28,6 +28,9 @@ export interface GuestRuntime {
   readonly null: number
   readonly true: number
   readonly false: number
+  /** The strings `value` and `default`: where the result of a program stands. */
+  readonly valueName: number
+  readonly defaultName: number
   /** 64 bytes for out-parameters and argument lists. */
   readonly scratch: number
   /** The guest-side half of the bridge. */
@@ -67,6 +70,8 @@ export function installGuestRuntime(instance: EngineInstance): GuestRuntime {
     null: x.QTS_GetNull(),
     true: x.QTS_GetTrue(),
     false: x.QTS_GetFalse(),
+    valueName: instance.newString(context, 'value'),
+    defaultName: instance.newString(context, 'default'),
     scratch: instance.allocate(64),
     builder: evaluateTrusted(instance, context, BRIDGE_SOURCE),
   }

@@ -7,23 +7,27 @@
 import type { GuestError } from '../machine/turn.ts'
 
 const MOST = 100
+const NONE: readonly GuestError[] = []
 
 export class Rejections {
-  readonly #open = new Map<number, GuestError>()
+  /** Made on first use: most programs reject nothing. */
+  #open: Map<number, GuestError> | undefined
 
   /** `read` copies the reason out of the guest; it is only called while there is room. */
   rejected(promise: number, read: () => GuestError): void {
+    this.#open ??= new Map()
     if (this.#open.size < MOST) this.#open.set(promise, read())
   }
 
   handled(promise: number): void {
-    this.#open.delete(promise)
+    this.#open?.delete(promise)
   }
 
   /** Takes what is open, without the promises of the program itself: their rejection is the program's end. */
-  take(own: ReadonlySet<number>): readonly GuestError[] {
+  take(own: readonly number[]): readonly GuestError[] {
+    if (this.#open === undefined || this.#open.size === 0) return NONE
     const errors: GuestError[] = []
-    for (const [promise, error] of this.#open) if (!own.has(promise)) errors.push(error)
+    for (const [promise, error] of this.#open) if (!own.includes(promise)) errors.push(error)
     this.#open.clear()
     return errors
   }
