@@ -130,7 +130,8 @@ class CheckChooser {
     let insertable = true
     for (const edge of ways) {
       frequency += this.#frequencies.edges[edge] as number
-      if (this.#graph.kinds.at(edge) === EDGE.fixed) insertable = false
+      const kind = this.#graph.kinds.at(edge)
+      if (kind !== EDGE.before && kind !== EDGE.taken) insertable = false
     }
     const bound = (this.#frequencies.blocks[head] as number) * SPREAD
     if (insertable && ways.length <= MAX_WAYS_BACK && frequency < bound) {

@@ -39,6 +39,8 @@ export class FlowGraph {
   readonly costs: number[] = []
   /** For the head of a loop, the first block behind the loop; 0 for any other block. */
   readonly loopEnds: IntList = new IntList()
+  /** For the head of a loop, the number of its parameters: operands that every branch to it must carry. */
+  readonly loopArities: IntList = new IntList()
   /** How many loops the block is in. */
   readonly loopDepths: IntList = new IntList()
   /** 1 for a pad, 2 for a block that exceptions lead to, 0 for any other block. */
@@ -63,6 +65,11 @@ export class FlowGraph {
 
   get edges(): number {
     return this.from.length
+  }
+
+  /** Whether the block is the head of a loop that a branch without operands leads to. */
+  isPlainHead(block: number): boolean {
+    return this.loopEnds.at(block) > 0 && this.loopArities.at(block) === 0
   }
 
   /** Whether the edge leads back to the head of a loop that its source is in. */
@@ -161,6 +168,7 @@ class FlowGraphBuilder {
     graph.starts.push(start)
     graph.costs.push(0)
     graph.loopEnds.push(0)
+    graph.loopArities.push(0)
     graph.loopDepths.push(this.#loops)
     graph.roles.push(role)
     this.#weight = 0
@@ -269,6 +277,7 @@ class FlowGraphBuilder {
     } else if (opcode === OP.loop) {
       this.#loops++
       const head = this.#block(index)
+      this.#graph.loopArities.items[head] = arity
       this.#edge(this.#current, head, EDGE.before, index)
       this.#current = head
       this.#push(opcode, arity, head)
