@@ -12,13 +12,10 @@
  * 4. The first reason to stop wins; later ones do not replace it.
  */
 import type { LimitName } from '../machine/limits.ts'
+import { REFILL_FUEL } from '../wasm/meter-options.ts'
 
 /** Why a turn was cut short. */
 export type StopReason = LimitName | 'aborted'
-
-/** Kinds of `refill`: the slice of fuel, or the allowance of stack, is used up. */
-export const REFILL_FUEL = 0
-export const REFILL_STACK = 1
 
 /** Fuel units per slice. Short enough for a deadline within a few milliseconds in the slowest builtin. */
 const SLICE = 500_000

@@ -39,7 +39,7 @@ export interface ArbitraryValueOptions {
 }
 
 /** Numbers with all that JSON loses, and integers around the widths that encodings distinguish. */
-export const arbitraryNumber: fc.Arbitrary<number> = fc.oneof(
+const arbitraryNumber: fc.Arbitrary<number> = fc.oneof(
   fc.double(),
   fc.integer(),
   fc.constantFrom(
@@ -55,14 +55,14 @@ export const arbitraryNumber: fc.Arbitrary<number> = fc.oneof(
 )
 
 /** Strings of every UTF-16 unit: NUL, lone surrogates, both widths. */
-export const arbitraryText: fc.Arbitrary<string> = fc.oneof(
+const arbitraryText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ maxLength: 8 }),
   fc.array(fc.nat(0xffff), { maxLength: 6 }).map((units) => String.fromCharCode(...units)),
   fc.constantFrom('', '\0', '\ud800', '\udc00\ud800', 'é', '日本', 'x'.repeat(300)),
 )
 
 /** Property names, hostile ones and array indices among them. */
-export const arbitraryKey: fc.Arbitrary<string> = fc.oneof(
+const arbitraryKey: fc.Arbitrary<string> = fc.oneof(
   arbitraryText,
   fc.constantFrom(
     '__proto__',
@@ -79,12 +79,12 @@ export const arbitraryKey: fc.Arbitrary<string> = fc.oneof(
   ),
 )
 
-export const arbitraryBigint: fc.Arbitrary<bigint> = fc.oneof(
+const arbitraryBigint: fc.Arbitrary<bigint> = fc.oneof(
   fc.bigInt(),
   fc.constantFrom(0n, -1n, 255n, 256n, 2n ** 63n, -(2n ** 63n), 2n ** 64n, -(2n ** 1024n), 2n ** 2000n + 1n),
 )
 
-export const arbitraryPrimitive: fc.Arbitrary<unknown> = fc.oneof(
+const arbitraryPrimitive: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom(undefined, null, true, false),
   arbitraryNumber,
   arbitraryText,
@@ -227,7 +227,11 @@ function connect(node: DrawnNode, object: object, valueAt: (place: Place) => unk
       const [cause] = node.places
       if (cause)
         Object.defineProperty(object, 'cause', { value: valueAt(cause), writable: true, configurable: true })
+      return
     }
+    default:
+      // Leaves have no places.
+      return
   }
 }
 

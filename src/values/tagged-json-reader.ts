@@ -6,8 +6,8 @@
  */
 import { createError, setCause } from './error-value.ts'
 import { createView, isArrayIndex, setProperty, VIEW_TYPES } from './object-parts.ts'
+import { TAG_KEY } from './tagged-json-form.ts'
 import { bigintOf, bufferOf, dateOf, numberOf, refused, regExpOf } from './tagged-json-scalars.ts'
-import { TAG_KEY } from './tagged-json-writer.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -2,7 +2,7 @@
 import { fromBase64 } from '../base/base64.ts'
 import { CaissonError } from '../base/errors.ts'
 import { clipText, escapeText } from '../base/escape-text.ts'
-import { MAX_DECIMAL_BITS } from './tagged-json-writer.ts'
+import { MAX_DECIMAL_BITS } from './tagged-json-form.ts'
 import { MAX_REGEXP_SOURCE } from './value-meter.ts'
 
 /** A decimal bigint of the widest permitted size has fewer digits. */

@@ -2,14 +2,8 @@
 import { toBase64 } from '../base/base64.ts'
 import { errorParts } from './error-value.ts'
 import { boxedPrimitive, dateTime, regExpParts, setProperty, VIEW_TYPES, viewParts } from './object-parts.ts'
-import type { JsonValue } from './tagged-json.ts'
+import { type JsonValue, MAX_DECIMAL_BITS, TAG_KEY } from './tagged-json-form.ts'
 import { kindOf } from './value-kind.ts'
-
-/** The property that marks a form. */
-export const TAG_KEY = '$caisson'
-
-/** Bigints of more bits are written in hexadecimal: their decimal form takes more than linear time. */
-export const MAX_DECIMAL_BITS = 1024
 
 /** A JSON object or array that is still being filled. */
 type Draft = Record<string, unknown> | unknown[]

@@ -12,17 +12,11 @@
  */
 import { copyValue } from './copy-value.ts'
 import { DEFAULT_VALUE_LIMITS, type ValueLimits } from './limits.ts'
+import type { JsonValue } from './tagged-json-form.ts'
 import { TaggedJsonReader } from './tagged-json-reader.ts'
 import { TaggedJsonWriter } from './tagged-json-writer.ts'
 
-/** What `JSON.stringify` writes without loss. */
-export type JsonValue =
-  | null
-  | boolean
-  | number
-  | string
-  | readonly JsonValue[]
-  | { readonly [key: string]: JsonValue }
+export type { JsonValue }
 
 /**
  * `value` in the tagged form.

@@ -169,6 +169,9 @@ class Walk {
       }
       case undefined:
         throw this.#refused('is an object of the host that cannot be copied as data', 'host object')
+      default:
+        // The kinds that no freezing protects.
+        break
     }
     this.#unfreezable = true
     switch (kind) {
