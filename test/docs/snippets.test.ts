@@ -55,16 +55,20 @@ describe('the snippets of the documented pages', () => {
 })
 
 describe('TypeScript snippets', () => {
-  it.each(typescript)('$place prints what it says', async ({ place, code: source }) => {
-    const expected = expectedOutput(source)
-    expect(expected.length, 'a snippet that prints nothing shows nothing').toBeGreaterThan(0)
-    const ran = await runTypeScript(place.replace(/[^a-z0-9]+/gi, '-'), source)
-    expect({ ...ran, printed: comparable(ran.printed, expected) }).toEqual({
-      exitCode: 0,
-      printed: expected,
-      stderr: '',
-    })
-  })
+  it.each(typescript)(
+    '$place prints what it says',
+    async ({ place, code: source }) => {
+      const expected = expectedOutput(source)
+      expect(expected.length, 'a snippet that prints nothing shows nothing').toBeGreaterThan(0)
+      const ran = await runTypeScript(place.replace(/[^a-z0-9]+/gi, '-'), source)
+      expect({ ...ran, printed: comparable(ran.printed, expected) }).toEqual({
+        exitCode: 0,
+        printed: expected,
+        stderr: '',
+      })
+    },
+    90_000,
+  )
 })
 
 describe('shell snippets', () => {
@@ -85,14 +89,18 @@ describe('shell snippets', () => {
     for (const made of [folder, bin]) rmSync(made, { recursive: true, force: true })
   })
 
-  it.each(shell)('$place does what it says', async ({ code: lines }) => {
-    for (const line of lines.split('\n').filter((text) => text !== '')) {
-      const [, command = line, comment = ''] = /^(.*?)(?: +# (.*))?$/.exec(line) ?? []
-      const ran = await runShell(command, folder, bin)
-      const exit = /^exit (\d+)/.exec(comment)?.[1] ?? '0'
-      expect(String(ran.exitCode), `${command}\n${ran.stderr}`).toBe(exit)
-      const printed = /^prints (.*)$/.exec(comment)?.[1]
-      if (printed !== undefined) expect(ran.printed.join('\n'), command).toBe(printed)
-    }
-  })
+  it.each(shell)(
+    '$place does what it says',
+    async ({ code: lines }) => {
+      for (const line of lines.split('\n').filter((text) => text !== '')) {
+        const [, command = line, comment = ''] = /^(.*?)(?: +# (.*))?$/.exec(line) ?? []
+        const ran = await runShell(command, folder, bin)
+        const exit = /^exit (\d+)/.exec(comment)?.[1] ?? '0'
+        expect(String(ran.exitCode), `${command}\n${ran.stderr}`).toBe(exit)
+        const printed = /^prints (.*)$/.exec(comment)?.[1]
+        if (printed !== undefined) expect(ran.printed.join('\n'), command).toBe(printed)
+      }
+    },
+    180_000,
+  )
 })
