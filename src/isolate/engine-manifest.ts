@@ -2,30 +2,30 @@
 import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
-  format: 1,
-  id: 'quickjs-4f50e6d8b7d44807',
-  upstream: {
-    package: '@jitl/quickjs-wasmfile-release-sync',
-    version: '0.32.0',
-    sha256: '105c3bed22d457e43e3d1c3c1c6959fda62a8fe06f0fc8a985303c3a2be72232',
+  "format": 1,
+  "id": "quickjs-dfd50220f6e1c1da",
+  "upstream": {
+    "package": "@jitl/quickjs-wasmfile-release-sync",
+    "version": "0.32.0",
+    "sha256": "105c3bed22d457e43e3d1c3c1c6959fda62a8fe06f0fc8a985303c3a2be72232"
   },
-  layout: {
-    stackEnd: 90208,
-    stackBase: 352352,
-    initialPages: 12,
-    heapEndAddress: 86864,
-    rejectionSlot: 471,
-    rejectionField: 160,
+  "layout": {
+    "stackEnd": 90208,
+    "stackBase": 352352,
+    "initialPages": 12,
+    "heapEndAddress": 86864,
+    "rejectionSlot": 471,
+    "rejectionField": 160
   },
-  costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
-  profiles: {
-    v8: {
-      sha256: '00a656ab91c049ace4048ae6201e7040ccda06d459dce31ba9a268137749382d',
-      bytes: 687837,
+  "costs": "6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508",
+  "profiles": {
+    "v8": {
+      "sha256": "b4137d52b664c675c80db91c0f424303731e2c52110054b786aa6904d1d61aa1",
+      "bytes": 689831
     },
-    portable: {
-      sha256: '76a13cc45a8013f0327ca256c68990c42bc9c5fbfb9234b4d447d3baeec52e66',
-      bytes: 659637,
-    },
-  },
+    "portable": {
+      "sha256": "849d7aaded19e96ebcf4731976b3de5bf611801073ba5d37a1eb47d777f0b185",
+      "bytes": 661637
+    }
+  }
 }

@@ -1,5 +1,6 @@
 /** `caisson run`: one program, once, under limits and with the rights that the flags give. */
 import { CaissonError } from '../../base/errors.ts'
+import { escapeText } from '../../base/escape-text.ts'
 import { openRuntime } from '../../entry/node.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
@@ -12,6 +13,7 @@ import { jsonText } from '../render/json-text.ts'
 import { runEnding, runSummary } from '../render/run-ending.ts'
 import { showValue } from '../render/show-value.ts'
 import { styleFor } from '../render/style.ts'
+import { hangText } from '../render/wrap-text.ts'
 import { exitOf } from '../run/exit-of.ts'
 import { Interruption } from '../run/interruption.ts'
 import { showProgress } from '../run/progress-line.ts'
@@ -90,7 +92,7 @@ export const runCommand: Command = {
         {
           name: 'fuel',
           value: 'N',
-          help: 'Work, counted exactly: 10 to 35 million units are about a millisecond. Default 20_000_000_000.',
+          help: 'Work, counted exactly: 10 to 35 million units are about a millisecond. Default 10_000_000_000.',
         },
         {
           name: 'memory',
@@ -104,8 +106,8 @@ export const runCommand: Command = {
         },
         {
           name: 'stack',
-          value: '3MiB',
-          help: 'Depth of recursion; a call takes 3 to 25 KiB. Default 3MiB, at most 8MiB.',
+          value: '1.5MiB',
+          help: 'Depth of recursion; a call takes 2 to 12 KiB. Default 1.5MiB, at most 2MiB.',
         },
         { name: 'calls', value: 'N', help: 'Calls of granted capabilities. Default 1000.' },
       ],
@@ -227,10 +229,9 @@ function hintAtGrants({ rights }: RunPlan, io: CliIo): void {
   if (rights.grants.length > 0 || rights.withheld.length === 0) return
   const shown = rights.withheld.slice(0, 5).join(', ')
   const rest = rights.withheld.length > 5 ? `, and ${rights.withheld.length - 5} more` : ''
-  const style = styleFor(io.stderr)
-  io.stderr.write(
-    `${style.yellow('hint:')} --tools grants nothing by itself; add --grant NAME for each of: ${shown}${rest}\n`,
-  )
+  const text = `--tools grants nothing by itself; add --grant NAME for each of: ${escapeText(shown)}${rest}`
+  const lines = hangText('hint: ', text, io.stderr.columns - 1)
+  io.stderr.write(`${styleFor(io.stderr).yellow(lines.join('\n'))}\n`)
 }
 
 function report(outcome: Outcome, plan: RunPlan, json: boolean, interrupted: boolean, io: CliIo): ExitCode {

@@ -20,7 +20,9 @@ export function runEnding(outcome: Outcome, facts: RunFacts, columns: number, st
   const lines: string[] = []
   if (outcome.status === 'failed') lines.push(...errorLines(outcome.error, facts, width, style))
   if (outcome.status === 'exhausted') {
-    lines.push(`${style.red('stopped:')} limit ${style.bold(outcome.limit)}: ${escapeText(outcome.message)}`)
+    const text = `limit ${outcome.limit}: ${escapeText(outcome.message)}`
+    const [first = '', ...others] = hangText('stopped: ', text, width)
+    lines.push(style.red('stopped:') + first.slice('stopped:'.length), ...others)
   }
   if (outcome.status === 'suspended') {
     const waiting = outcome.pending.map(({ capability }) => capability).join(', ')
