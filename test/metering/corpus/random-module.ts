@@ -9,13 +9,14 @@ import { OP } from '../oracle/instruction.ts'
 import { leb } from '../oracle/numeric-stubs.ts'
 import { signedLeb } from '../oracle/section-writer.ts'
 import { ModuleBuilder } from './module-builder.ts'
+import { RandomCode } from './random-code.ts'
 import {
   type Callee,
   type CodeType,
   type ExceptionFlavour,
-  RandomCode,
   type RandomWorld,
-} from './random-code.ts'
+  SCALARS,
+} from './random-world.ts'
 import { SeededRandom } from './seeded-random.ts'
 
 /** What a random module may contain. */
@@ -25,7 +26,6 @@ export interface RandomModuleOptions {
   readonly vectors: boolean
 }
 
-const SCALARS: readonly CodeType[] = ['i32', 'i64', 'f32', 'f64']
 /** How many loop rounds and calls one export may make. */
 const COUNTDOWN = 120
 

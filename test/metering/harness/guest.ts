@@ -1,6 +1,7 @@
 /** An instance under test, run by the engine below or by the oracle's interpreter: both look alike to a test. */
 import { TagInstance, WasmException } from '../oracle/entities.ts'
-import { type ExecutionObserver, type HostImports, Interpreter } from '../oracle/interpreter.ts'
+import type { ExecutionObserver } from '../oracle/instance-state.ts'
+import { type HostImports, Interpreter } from '../oracle/interpreter.ts'
 import { exceptionApi } from './exception-api.ts'
 
 /** What a test does with an instance. */

@@ -1,7 +1,7 @@
 /** Instructions of the interpreter behind the prefix 0xfc that move, fill, drop or grow. */
 import type { TableInstance, Value } from './entities.ts'
+import type { InstanceState } from './instance-state.ts'
 import { type Instruction, OP } from './instruction.ts'
-import type { InstanceState } from './interpreter.ts'
 import { copyMemory, fillMemory, growMemory, initMemory } from './memory-instructions.ts'
 import type { OperandStack } from './operand-stack.ts'
 import { copyElements, fillTable, growTable } from './table-instructions.ts'

@@ -19,8 +19,8 @@ import {
   type Value,
   WasmException,
 } from './entities.ts'
+import type { InstanceState } from './instance-state.ts'
 import { type BlockType, type CatchClause, type Instruction, OP, type ValueType } from './instruction.ts'
-import type { InstanceState } from './interpreter.ts'
 import { isScalarStore, loadScalar, storeScalar } from './memory-instructions.ts'
 import type { FunctionBody, FunctionType } from './module-reader.ts'
 import { evaluateScalar, SCALAR_SIGNATURES } from './numeric-stubs.ts'
@@ -59,7 +59,7 @@ function controlOf(body: FunctionBody): ControlMap {
 }
 
 /** The zero of a type: what a local holds before it is set. */
-export function defaultValue(type: ValueType): Value {
+function defaultValue(type: ValueType): Value {
   if (type === 'i64') return 0n
   if (type === 'v128') return new Uint8Array(16)
   return type === 'i32' || type === 'f32' || type === 'f64' ? 0 : null
@@ -406,7 +406,7 @@ export class Frame {
 }
 
 /** Structural equality of function types. */
-export function sameType(a: FunctionType, b: FunctionType): boolean {
+function sameType(a: FunctionType, b: FunctionType): boolean {
   return (
     a.params.join() === b.params.join() &&
     a.results.join() === b.results.join() &&

@@ -1,6 +1,6 @@
 /** Counts fuel by executed instruction: the observer that makes the interpreter an oracle for totals. */
 import { BULK_PRICES, fuelCost } from '../../../src/wasm/cost.ts'
-import type { ExecutionObserver } from './interpreter.ts'
+import type { ExecutionObserver } from './instance-state.ts'
 
 const PER_UNIT = new Map(Object.values(BULK_PRICES).map((price) => [price.opcode, price.fuelPerUnit]))
 

@@ -224,7 +224,7 @@ function readImmediates(instruction: Instruction, reader: ByteReader): void {
 }
 
 /** Reads one instruction. */
-export function readInstruction(reader: ByteReader): Instruction {
+function readInstruction(reader: ByteReader): Instruction {
   const start = reader.at
   const byte = reader.u8()
   const opcode = byte === 0xfc || byte === 0xfd ? (byte << 12) | reader.u32() : byte

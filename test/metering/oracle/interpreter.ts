@@ -7,45 +7,14 @@
  *
  * Not supported: relaxed SIMD, threads, GC, multiple memories, imported memories and tables.
  */
-import {
-  type FunctionInstance,
-  type GlobalInstance,
-  type MemoryInstance,
-  PAGE_BYTES,
-  type TableInstance,
-  TagInstance,
-  type Value,
-} from './entities.ts'
+import { type FunctionInstance, PAGE_BYTES, type TableInstance, TagInstance, type Value } from './entities.ts'
 import { Frame } from './frame.ts'
+import type { ExecutionObserver, InstanceState } from './instance-state.ts'
 import { type Instruction, OP } from './instruction.ts'
 import { initMemory } from './memory-instructions.ts'
 import type { FunctionEntry, FunctionType, ImportName, WasmModule } from './module-reader.ts'
 import { readModule } from './module-reader.ts'
 import { copyElements } from './table-instructions.ts'
-
-/** What is told about the execution. */
-export interface ExecutionObserver {
-  /** Called before every instruction. */
-  readonly executed: (instruction: Instruction) => void
-  /** Called after a bulk instruction succeeded on `units` bytes, pages or entries. */
-  readonly worked: (opcode: number, units: number) => void
-}
-
-/** What frames share: the index spaces of one instance. */
-export interface InstanceState {
-  readonly module: WasmModule
-  readonly observer: ExecutionObserver
-  readonly functions: FunctionInstance[]
-  readonly tables: TableInstance[]
-  readonly memory: MemoryInstance
-  readonly globals: GlobalInstance[]
-  readonly tags: TagInstance[]
-  /** Element segments; emptied when dropped. */
-  readonly elements: Value[][]
-  /** Data segments; emptied when dropped. */
-  readonly data: Uint8Array[]
-  readonly call: (callee: FunctionInstance, args: readonly Value[]) => readonly Value[]
-}
 
 /** Imports by module and name: functions, values of immutable globals, `TagInstance`s. */
 export type HostImports = Readonly<Record<string, Readonly<Record<string, unknown>>>>

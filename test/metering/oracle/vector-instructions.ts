@@ -1,6 +1,7 @@
 /** SIMD instructions of the interpreter: operands from the stack, memory from the instance, the work in stubs. */
+
+import type { InstanceState } from './instance-state.ts'
 import { type Instruction, isVectorLaneAccess, isVectorMemoryAccess, OP } from './instruction.ts'
-import type { InstanceState } from './interpreter.ts'
 import { accessedBytes } from './memory-instructions.ts'
 import type { OperandStack } from './operand-stack.ts'
 import {
