@@ -6,7 +6,7 @@
 import { CaissonError } from '../base/errors.ts'
 
 export interface Limits {
-  /** Exact count of executed wasm work, over all turns. About 5 to 35 million units per millisecond. */
+  /** Exact count of executed wasm work, over all turns. About 2 to 35 million units per millisecond. */
   readonly fuel: number
   /** Size of the guest's linear memory in bytes, engine included (about 0.7 MB). Rounded down to 64 KiB pages. */
   readonly memoryBytes: number
@@ -39,7 +39,7 @@ const MiB = 1024 * KiB
 
 /** Enough for a program that a model writes in one go; far too little to hurt anybody. */
 export const DEFAULT_LIMITS: Limits = {
-  fuel: 5_000_000_000,
+  fuel: 2_000_000_000,
   memoryBytes: 64 * MiB,
   stackBytes: 1.5 * MiB,
   wallMs: 30_000,
