@@ -15,7 +15,7 @@ export function expectedOutput(code: string): readonly string[] {
 }
 
 /** Whether a printed line is what the snippet says. */
-export function matchesExpected(line: string, expected: string): boolean {
+function matchesExpected(line: string, expected: string): boolean {
   const parts = expected.split('…')
   const [first = '', ...rest] = parts
   if (rest.length === 0) return line === expected

@@ -1,6 +1,6 @@
 /** Runs a documented snippet the way a reader would: as a program of its own, in a process of its own. */
 import { execFile } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
@@ -38,7 +38,11 @@ export async function runTypeScript(name: string, code: string): Promise<Ran> {
     logLevel: 'silent',
   })
   writeFileSync(file, bundle.outputFiles[0]?.text ?? '')
-  return run(process.execPath, [file], ROOT)
+  try {
+    return await run(process.execPath, [file], ROOT)
+  } finally {
+    rmSync(file)
+  }
 }
 
 /** Runs one line of a shell. `path` stands before the system's own. */

@@ -34,8 +34,8 @@ describe('docs/security.md', () => {
     const parse = (value: number): Limits => parseLimits({ [name]: value })
     expect(parse(from)).toHaveProperty(name, from)
     expect(parse(to)).toHaveProperty(name, to)
-    expect(() => parse(from - 1)).toThrow()
-    expect(() => parse(to + 1)).toThrow()
+    expect(() => parse(from - 1)).toThrow(`Limit ${name} is`)
+    expect(() => parse(to + 1)).toThrow(`Limit ${name} is`)
   })
 
   it('has the other bounds', () => {
