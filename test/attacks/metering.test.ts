@@ -311,10 +311,8 @@ describe('recursion without end', () => {
 })
 
 describe('a call chain without recursion', () => {
-  it.each([
-    ['20,000 small functions', 20_000, 0],
-    ['3,000 functions with large frames', 3_000, 60],
-  ])('ends by the depth allowance and not by the native stack: %s', (_, length, locals) => {
+  it('ends by the depth allowance and not by the native stack', () => {
+    const [length, locals] = [3_000, 60]
     const builder = new ModuleBuilder()
     const chain = Array.from({ length }, () => builder.declare(['i32'], ['i32']))
     chain.forEach((index, i) => {

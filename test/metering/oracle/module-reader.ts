@@ -148,6 +148,17 @@ export function readModule(bytes: Uint8Array): WasmModule {
   return module
 }
 
+/** Whether the oracle knows all that the module uses. */
+export function isReadable(bytes: Uint8Array): boolean {
+  try {
+    readModule(bytes)
+    return true
+  } catch (cause) {
+    if (cause instanceof OracleError) return false
+    throw cause
+  }
+}
+
 const CUSTOM_SECTION = 0
 const START_SECTION = 8
 const CODE_SECTION = 10

@@ -27,7 +27,7 @@ function countInterpreted(wasm: Uint8Array, name: string): FuelCount {
   return count
 }
 
-describe('the oracle', () => {
+describe('the oracle', { timeout: 120_000 }, () => {
   it('may skip instructions that only give the code its shape, because they are free', () => {
     for (const opcode of [OP.end, OP.else, OP.catch, OP.catch_all, OP.delegate, OP.block, OP.try_table])
       expect(fuelCost(opcode)).toBe(0)
