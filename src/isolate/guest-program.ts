@@ -9,6 +9,12 @@ import type { PooledInstance } from './instance-pool.ts'
 const EVAL_MODULE = 1
 const EVAL_ASYNC = 1 << 7
 
+/**
+ * A script without `await` needs no async function around it, which takes as long again as the smallest script.
+ * An escape might spell the word; what only looks like it costs nothing but the time.
+ */
+const MAY_AWAIT = /await|\\/
+
 const PENDING = 0
 const FULFILLED = 1
 const REJECTED = 2
@@ -20,6 +26,8 @@ export class GuestProgram {
   readonly #start: MachineStart
   #attempt: ProgramAttempt | undefined
   #promise = 0
+  /** What a script evaluated to at once: looked at when the jobs that it left have run. */
+  #evaluatedCell = 0
   #stage: Stage = 'evaluating'
   #input = 0
   #end: TurnEnd | undefined
@@ -73,7 +81,7 @@ export class GuestProgram {
     }
     const attempts = programAttempts(this.#start.source, this.#start.form)
     for (const [i, attempt] of attempts.entries()) {
-      if (this.#promise !== 0 || this.#end !== undefined) break
+      if (this.#promise !== 0 || this.#evaluatedCell !== 0 || this.#end !== undefined) break
       this.#try(attempt, i === attempts.length - 1)
     }
     return bytes
@@ -82,6 +90,12 @@ export class GuestProgram {
   /** Runs what is ready; the program's end, or undefined while it waits. */
   proceed(): TurnEnd | undefined {
     this.#runJobs()
+    if (this.#evaluatedCell !== 0) {
+      const cell = this.#evaluatedCell
+      this.#evaluatedCell = 0
+      this.#evaluated(cell)
+      this.#runJobs()
+    }
     while (this.#end === undefined && this.#promise !== 0) {
       const state = this.#pooled.instance.exports.QTS_PromiseState(this.#pooled.guest.context, this.#promise)
       if (state === PENDING) break
@@ -106,7 +120,9 @@ export class GuestProgram {
     this.#attempt = attempt
     const code = instance.allocateText(attempt.code)
     const file = instance.allocateText(this.#start.fileName)
-    const flags = attempt.form === 'module' ? EVAL_MODULE : EVAL_ASYNC
+    // Where another form may follow, only a promise tells a SyntaxError that the script throws from one of its own.
+    const atOnce = attempt.form !== 'module' && last && !MAY_AWAIT.test(attempt.code)
+    const flags = attempt.form === 'module' ? EVAL_MODULE : atOnce ? 0 : EVAL_ASYNC
     const cell = instance.exports.QTS_Eval(guest.context, code.pointer, code.bytes, file.pointer, 0, flags)
     instance.exports.free(code.pointer)
     instance.exports.free(file.pointer)
@@ -118,7 +134,8 @@ export class GuestProgram {
       this.#pooled.free(cell, thrown)
       return
     }
-    this.#follow(cell, 'evaluating')
+    if (atOnce) this.#evaluatedCell = cell
+    else this.#follow(cell, 'evaluating')
   }
 
   /** From now on the program is what `cell` is: a promise to wait for, or the value itself. */
@@ -139,6 +156,11 @@ export class GuestProgram {
     const { guest } = this.#pooled
     const value = this.#property(cell, this.#attempt?.form === 'module' ? guest.defaultName : guest.valueName)
     this.#pooled.free(cell)
+    this.#evaluated(value)
+  }
+
+  /** The value of the program's source. A function is called with the input. */
+  #evaluated(value: number): void {
     if (!this.#pooled.reader.isFunction(value)) {
       this.#follow(value, 'final')
       return

@@ -130,17 +130,23 @@ export class Session {
 
   /** The whole outcome, once ended. */
   outcome(end: RunEnd): Outcome {
-    return {
-      ...end,
-      usage: {
-        ...this.#usage,
-        logsDropped: this.#usage.logsDropped + this.#logs.dropped,
-        wallMs: this.time.activeMs,
-        idleMs: this.time.idleMs,
-      },
-      logs: this.#logs.entries,
-      unhandledRejections: this.#unhandled,
+    const { fuel, memoryBytes, calls, bytesIn, bytesOut, logsDropped } = this.#usage
+    const usage = {
+      fuel,
+      memoryBytes,
+      calls,
+      bytesIn,
+      bytesOut,
+      logsDropped: logsDropped + this.#logs.dropped,
+      wallMs: this.time.activeMs,
+      idleMs: this.time.idleMs,
     }
+    const logs = this.#logs.entries
+    const unhandledRejections = this.#unhandled
+    // Written out for the common end: spreading costs more than a small program does (bench: first-result).
+    return end.status === 'completed'
+      ? { status: 'completed', value: end.value, usage, logs, unhandledRejections }
+      : { ...end, usage, logs, unhandledRejections }
   }
 
   async #turn(take: () => Turn | Promise<Turn>): Promise<Step> {

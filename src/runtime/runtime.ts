@@ -21,6 +21,7 @@ import { checkNativeStack } from '../isolate/native-stack.ts'
 import { SEED_BYTES, seedFromInteger } from '../isolate/randomness.ts'
 import { driveMachine } from '../machine/driver.ts'
 import { type Limits, parseLimits } from '../machine/limits.ts'
+import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
 import type { SessionOptions } from '../machine/session.ts'
 import { Stepper } from '../machine/stepper.ts'
 import type { Machine, MachineStart } from '../machine/turn.ts'
@@ -61,6 +62,10 @@ export async function createRuntime(platform: Platform, options: RuntimeOptions 
   if (wanted === undefined) throw new CaissonError('engine_unavailable', 'The engine source has no engines.')
   const engine = await engines.load(wanted)
   return new PooledRuntime({ ...platform, ...pick(options) }, options, table, defaults, engine)
+}
+
+function wholePages(limits: Limits): Limits {
+  return { ...limits, memoryBytes: Math.floor(limits.memoryBytes / PAGE) * PAGE }
 }
 
 function pick({ clock, entropy }: RuntimeOptions): Partial<Platform> {
@@ -122,8 +127,8 @@ class PooledRuntime implements Runtime {
   async run(source: string, options: RunOptions = {}): Promise<Outcome> {
     const { session, machine, release } = await this.#admit(source, options)
     try {
-      const outcome = await driveMachine(session)
-      return { ...outcome, ...(await this.#knowledge(machine, options)) }
+      const outcome = this.#complete(await driveMachine(session))
+      return options.stateDigest === true ? { ...outcome, stateDigest: await machine.stateDigest() } : outcome
     } finally {
       release()
     }
@@ -133,7 +138,7 @@ class PooledRuntime implements Runtime {
     const { session, release } = await this.#admit(source, options)
     try {
       const stepper = await Stepper.start(session)
-      return createGuest(stepper, (outcome) => ({ ...outcome, engine: this.engine }), release)
+      return createGuest(stepper, (outcome) => this.#complete(outcome), release)
     } catch (error) {
       release()
       throw error
@@ -151,15 +156,15 @@ class PooledRuntime implements Runtime {
     return Promise.resolve()
   }
 
-  async #knowledge(machine: Machine, options: RunOptions): Promise<Pick<Outcome, 'engine' | 'stateDigest'>> {
-    if (options.stateDigest !== true) return { engine: this.engine }
-    return { engine: this.engine, stateDigest: await machine.stateDigest() }
+  /** Adds what only the runtime knows. `outcome` is fresh, and nobody else's. */
+  #complete(outcome: DrivenOutcome): Outcome {
+    return Object.assign(outcome, { engine: this.engine })
   }
 
   /** Checks everything that the embedder gave before any resource is taken. */
   async #admit(source: string, options: RunOptions): Promise<Admitted> {
-    const start = this.#startOf(source, options)
     const gate = this.#gateFor(options)
+    const start = this.#startOf(source, options, gate)
     await this.#line.enter(options.signal)
     let machine: Machine
     try {
@@ -173,7 +178,7 @@ class PooledRuntime implements Runtime {
       machine,
       session: {
         machine,
-        start: { ...start, capabilities: gate.capabilities },
+        start,
         gate,
         clock: this.#platform.clock,
         ...(this.#options.callLog && { callLog: this.#options.callLog }),
@@ -194,11 +199,11 @@ class PooledRuntime implements Runtime {
     return new Isolate(this.#pool(domain).acquire(), gate.sync)
   }
 
-  #startOf(source: string, options: RunOptions): MachineStart {
+  #startOf(source: string, options: RunOptions, gate: Gate): MachineStart {
     if (typeof source !== 'string') {
       throw new CaissonError('invalid_argument', 'The program must be a string of source code.')
     }
-    const limits = parseLimits(options.limits, this.#defaults)
+    const limits = options.limits === undefined ? this.#defaults : parseLimits(options.limits, this.#defaults)
     const most = this.#options.maxMemoryBytes ?? Math.max(DEFAULT_MAX_MEMORY, this.#defaults.memoryBytes)
     if (limits.memoryBytes > most) {
       throw new CaissonError(
@@ -212,8 +217,8 @@ class PooledRuntime implements Runtime {
       form: options.form ?? 'auto',
       fileName: options.fileName ?? 'program.js',
       input: options.input,
-      capabilities: [],
-      limits: { ...limits, memoryBytes: Math.floor(limits.memoryBytes / PAGE) * PAGE },
+      capabilities: gate.capabilities,
+      limits: limits.memoryBytes % PAGE === 0 ? limits : wholePages(limits),
       seed: this.#seedOf(options.seed),
       nowMs: this.#platform.clock.now(),
     }
