@@ -23,7 +23,7 @@ import {
 } from './heap-layout.ts'
 import { corrupted } from './heap-memory.ts'
 import { floatFromWords, HeapObjects, isFloatTag } from './heap-objects.ts'
-import type { HeapWalk } from './heap-walk.ts'
+import type { HeapReading } from './heap-reading.ts'
 import { entryBlock, keyText, numberText, quote } from './inspect-text.ts'
 import { viewKind } from './read-binary.ts'
 import { eachRecord } from './read-collection.ts'
@@ -43,12 +43,12 @@ export const INSPECT_LIMITS: ValueLimits = { bytes: 1 << 20, nodes: 1 << 16, dep
 const MAX_PROTOTYPES = 4
 
 /** One value in words, e.g. what was thrown. The walk must have been started. */
-export function inspectWords(walk: HeapWalk, low: number, high: number): string {
+export function inspectWords(walk: HeapReading, low: number, high: number): string {
   return new Inspector(walk).show(low, high, 0, [])
 }
 
 /** What `console.log` prints for the `count` value cells from word `cell` on. */
-export function inspectCells(walk: HeapWalk, cell: number, count: number): string {
+export function inspectCells(walk: HeapReading, cell: number, count: number): string {
   const inspector = new Inspector(walk)
   const { u32 } = walk.memory
   let text = ''
@@ -67,10 +67,10 @@ export function inspectCells(walk: HeapWalk, cell: number, count: number): strin
 }
 
 class Inspector {
-  readonly #walk: HeapWalk
+  readonly #walk: HeapReading
   #length = 0
 
-  constructor(walk: HeapWalk) {
+  constructor(walk: HeapReading) {
     this.#walk = walk
   }
 

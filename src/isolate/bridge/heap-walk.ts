@@ -18,6 +18,7 @@ import { type Holder, placePath } from '../../values/value-path.ts'
 import { CLASS, CLASS_NAMES, TAG } from './heap-layout.ts'
 import { corrupted, type HeapMemory } from './heap-memory.ts'
 import { floatFromWords, HeapObjects, isFloatTag } from './heap-objects.ts'
+import type { HeapReading, Owner, PathStep } from './heap-reading.ts'
 import { HeapStrings } from './heap-strings.ts'
 import { fillArguments, fillArray } from './read-array.ts'
 import { readBuffer, readView } from './read-binary.ts'
@@ -26,12 +27,6 @@ import { fillError, readErrorShell } from './read-error.ts'
 import { ReadMeter } from './read-meter.ts'
 import { fillObject } from './read-object.ts'
 import { readBigInt, readBoxed, readDate, readRegExp } from './read-scalars.ts'
-
-/** Index of the container that holds a value; -1 for the root. */
-export type Owner = number
-
-/** Where a value stands in its container, as `placePath` wants it. */
-export type PathStep = string | number
 
 /** Kinds of containers by class. */
 const CONTAINER_KINDS: Readonly<Record<number, ContainerKind>> = {
@@ -47,7 +42,7 @@ const NOTHING = {}
 
 const NO_METER = new ReadMeter({ bytes: 0, nodes: 0, depth: 0 }, () => '')
 
-export class HeapWalk {
+export class HeapWalk implements HeapReading {
   readonly memory: HeapMemory
   readonly objects: HeapObjects
   readonly strings: HeapStrings
@@ -102,7 +97,6 @@ export class HeapWalk {
     this.strings.start(this.meter)
   }
 
-  /** Reads the cell at word `cell`, which stands at `step` inside `owner`. Containers come back still empty. */
   value(cell: number, owner: Owner, step: PathStep): unknown {
     const { meter } = this
     const { u32 } = this.memory
@@ -141,7 +135,6 @@ export class HeapWalk {
     }
   }
 
-  /** The host's copy of the object at `pointer`, queued where it still has to be filled. */
   object(pointer: number, owner: Owner, step: PathStep): object {
     const word = this.objects.object(pointer)
     const shared = this.memory.u32[word] !== 1
@@ -157,7 +150,6 @@ export class HeapWalk {
     return target
   }
 
-  /** Ends the read: the value at `step` inside `owner` is something that cannot cross. */
   refuse(what: string, owner: Owner, step: PathStep): never {
     const path = this.path(owner, step)
     throw new CaissonError('value_refused', `${path} is ${what}, which cannot cross the bridge.`, {
@@ -165,7 +157,6 @@ export class HeapWalk {
     })
   }
 
-  /** As `refuse`, for the container `owner` itself. */
   refuseContainer(what: string, owner: Owner): never {
     return this.refuse(what, this.#owners[owner] as Owner, this.#steps[owner] as PathStep)
   }

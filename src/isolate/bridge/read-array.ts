@@ -9,13 +9,13 @@ import { NODE_BYTES } from '../../values/value-meter.ts'
 import { defineData } from './data-property.ts'
 import { ARRAY_DATA, ATOM, CLASS, KNOWN_ATOM, PROP, SHAPE, VAR_REF } from './heap-layout.ts'
 import { corrupted } from './heap-memory.ts'
-import type { HeapWalk, Owner } from './heap-walk.ts'
+import type { HeapReading, Owner } from './heap-reading.ts'
 import { fillObject, requireData } from './read-object.ts'
 
 /** An array too long for the limits is called sparse when fewer than one in this many elements exist. */
 const SPARSE_RATIO = 8
 
-export function fillArray(walk: HeapWalk, word: number, target: unknown[], owner: Owner): void {
+export function fillArray(walk: HeapReading, word: number, target: unknown[], owner: Owner): void {
   const length = walk.objects.arrayLength(word)
   if (walk.objects.isFastArray(word)) fillFast(walk, word, target, owner, length)
   else fillSlow(walk, word, target, owner, length)
@@ -23,7 +23,7 @@ export function fillArray(walk: HeapWalk, word: number, target: unknown[], owner
 }
 
 /** Elements side by side. A length beyond them means holes at the end. */
-function fillFast(walk: HeapWalk, word: number, target: unknown[], owner: Owner, length: number): void {
+function fillFast(walk: HeapReading, word: number, target: unknown[], owner: Owner, length: number): void {
   const count = walk.memory.u32[word + ARRAY_DATA.countWord] as number
   if (count > length) throw corrupted('an array has more elements than its length')
   const cells = elementCells(walk, word, count)
@@ -33,7 +33,7 @@ function fillFast(walk: HeapWalk, word: number, target: unknown[], owner: Owner,
 }
 
 /** Elements as properties with index names, in any order. */
-function fillSlow(walk: HeapWalk, word: number, target: unknown[], owner: Owner, length: number): void {
+function fillSlow(walk: HeapReading, word: number, target: unknown[], owner: Owner, length: number): void {
   const { u32 } = walk.memory
   const { shapeWord, cellWord, count } = walk.objects.properties(word)
   walk.meter.addSteps(2 * count)
@@ -60,7 +60,7 @@ function isElement(flagsWord: number, atom: number, length: number): boolean {
   return true
 }
 
-function chargeLength(walk: HeapWalk, length: number, present: number, owner: Owner): void {
+function chargeLength(walk: HeapReading, length: number, present: number, owner: Owner): void {
   const holes = length - present
   if (holes > 0 && !walk.meter.hasRoomFor(holes) && present < length / SPARSE_RATIO) {
     walk.refuseContainer(`a sparse array (${present} elements, length ${length})`, owner)
@@ -70,7 +70,7 @@ function chargeLength(walk: HeapWalk, length: number, present: number, owner: Ow
 }
 
 /** Properties of an array that are not elements. The first one is `length`, which is not enumerable. */
-function fillNamed(walk: HeapWalk, word: number, target: unknown[], owner: Owner): void {
+function fillNamed(walk: HeapReading, word: number, target: unknown[], owner: Owner): void {
   const { u32 } = walk.memory
   const { shapeWord, cellWord, count } = walk.objects.properties(word)
   walk.meter.addSteps(count)
@@ -89,7 +89,7 @@ function fillNamed(walk: HeapWalk, word: number, target: unknown[], owner: Owner
 
 /** `arguments` becomes a plain object with index keys, as structured clone makes of it. */
 export function fillArguments(
-  walk: HeapWalk,
+  walk: HeapReading,
   word: number,
   target: Record<string, unknown>,
   owner: Owner,
@@ -111,7 +111,7 @@ export function fillArguments(
   fillObject(walk, word, target, owner)
 }
 
-function elementCells(walk: HeapWalk, word: number, count: number): number {
+function elementCells(walk: HeapReading, word: number, count: number): number {
   if (count === 0) return 0
   return walk.memory.block(
     walk.memory.u32[word + ARRAY_DATA.valuesWord] as number,
@@ -120,13 +120,13 @@ function elementCells(walk: HeapWalk, word: number, count: number): number {
   )
 }
 
-function elementReferences(walk: HeapWalk, word: number, count: number): number {
+function elementReferences(walk: HeapReading, word: number, count: number): number {
   if (count === 0) return 0
   return walk.memory.block(walk.memory.u32[word + ARRAY_DATA.valuesWord] as number, count * 4, 'arguments')
 }
 
 /** Cell of a parameter that a function shares with its `arguments`. */
-function variableCell(walk: HeapWalk, pointer: number): number {
+function variableCell(walk: HeapReading, pointer: number): number {
   const { memory } = walk
   const reference = memory.block(pointer, VAR_REF.size, 'a variable')
   return memory.block(memory.u32[reference + VAR_REF.valuePointerWord] as number, 8, "a variable's value")

@@ -9,7 +9,7 @@
 import { NODE_BYTES } from '../../values/value-meter.ts'
 import { ARRAY_BUFFER, CLASS, CLASS_NAMES, OBJECT, TYPED_ARRAY } from './heap-layout.ts'
 import { corrupted } from './heap-memory.ts'
-import type { HeapWalk, Owner, PathStep } from './heap-walk.ts'
+import type { HeapReading, Owner, PathStep } from './heap-reading.ts'
 
 type ViewConstructor = new (buffer: ArrayBuffer, offset: number, length: number) => ArrayBufferView
 
@@ -39,7 +39,7 @@ export function viewKind(classId: number): ViewKind | undefined {
   return VIEWS[classId]
 }
 
-export function readBuffer(walk: HeapWalk, word: number, owner: Owner, step: PathStep): ArrayBuffer {
+export function readBuffer(walk: HeapReading, word: number, owner: Owner, step: PathStep): ArrayBuffer {
   const { memory, meter } = walk
   const { u32 } = memory
   const buffer = memory.block(u32[word + OBJECT.dataWord] as number, ARRAY_BUFFER.size, 'an ArrayBuffer')
@@ -58,7 +58,7 @@ export function readBuffer(walk: HeapWalk, word: number, owner: Owner, step: Pat
 }
 
 export function readView(
-  walk: HeapWalk,
+  walk: HeapReading,
   word: number,
   classId: number,
   owner: Owner,

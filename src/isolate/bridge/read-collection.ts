@@ -10,14 +10,14 @@
  */
 import { MAP_RECORD, MAP_STATE, OBJECT } from './heap-layout.ts'
 import { corrupted } from './heap-memory.ts'
-import type { HeapWalk, Owner } from './heap-walk.ts'
+import type { HeapReading, Owner } from './heap-reading.ts'
 
 /** What one comparison costs before it looks at the key's digits, in words. */
 const COMPARE_COST = 8
 /** Integers in a range of at most this many times their number are dense enough to spread over the buckets. */
 const DENSE = 64
 
-export function fillMap(walk: HeapWalk, word: number, target: Map<unknown, unknown>, owner: Owner): void {
+export function fillMap(walk: HeapReading, word: number, target: Map<unknown, unknown>, owner: Owner): void {
   const keys: unknown[] = []
   const values: unknown[] = []
   eachRecord(walk, word, (record, i) => {
@@ -29,7 +29,7 @@ export function fillMap(walk: HeapWalk, word: number, target: Map<unknown, unkno
   for (let i = 0; i < keys.length; i += 1) target.set(keys[i], values[i])
 }
 
-export function fillSet(walk: HeapWalk, word: number, target: Set<unknown>, owner: Owner): void {
+export function fillSet(walk: HeapReading, word: number, target: Set<unknown>, owner: Owner): void {
   const keys: unknown[] = []
   eachRecord(walk, word, (record, i) => {
     walk.meter.addNodes(1)
@@ -41,7 +41,7 @@ export function fillSet(walk: HeapWalk, word: number, target: Set<unknown>, owne
 
 /** Calls `visit` with the word of each record, in insertion order. */
 export function eachRecord(
-  walk: Pick<HeapWalk, 'memory' | 'meter'>,
+  walk: Pick<HeapReading, 'memory' | 'meter'>,
   word: number,
   visit: (record: number, i: number) => void,
 ): void {
@@ -65,7 +65,7 @@ export function eachRecord(
   if (found !== count) throw corrupted('a Map has fewer entries than its size')
 }
 
-function chargeKeys(walk: HeapWalk, keys: readonly unknown[], owner: Owner): void {
+function chargeKeys(walk: HeapReading, keys: readonly unknown[], owner: Owner): void {
   let scattered = 0
   let words = 0
   let integers = 0

@@ -9,7 +9,7 @@
 import { createError, setCause } from '../../values/error-value.ts'
 import { defineData } from './data-property.ts'
 import { CLASS, KNOWN_ATOM, SHAPE, TAG } from './heap-layout.ts'
-import type { HeapWalk, Owner, PathStep } from './heap-walk.ts'
+import type { HeapReading, Owner, PathStep } from './heap-reading.ts'
 import { requireData } from './read-object.ts'
 
 /** A host's constructor of errors looks at its stack, in units of `addHostWork`. */
@@ -22,7 +22,7 @@ const MAX_PROTOTYPES = 32
  * The host's copy of the error at `word`, without its `cause`. The guest's stack comes along and counts by its
  * length; in the canonical size of the host's walk, which drops stacks, it does not.
  */
-export function readErrorShell(walk: HeapWalk, word: number, owner: Owner, step: PathStep): Error {
+export function readErrorShell(walk: HeapReading, word: number, owner: Owner, step: PathStep): Error {
   if (!walk.meter.addHostWork(ERROR_WORK)) walk.refuse('one error too many', owner, step)
   const name = errorName(walk, word)
   const error = createError(name, ownText(walk, word, KNOWN_ATOM.message))
@@ -32,7 +32,7 @@ export function readErrorShell(walk: HeapWalk, word: number, owner: Owner, step:
 }
 
 /** Fills in `cause`: the part of an error that can hold any value. */
-export function fillError(walk: HeapWalk, word: number, target: Error, owner: Owner): void {
+export function fillError(walk: HeapReading, word: number, target: Error, owner: Owner): void {
   const { memory, objects, meter } = walk
   const { u32 } = memory
   const { shapeWord, cellWord, count } = objects.properties(word)
@@ -49,7 +49,7 @@ export function fillError(walk: HeapWalk, word: number, target: Error, owner: Ow
  * Name of the error at `word`: the nearest `name` that is a string, else `Error`. The engine makes the name of
  * `Error.prototype` only when it is asked for, so that it may not be there.
  */
-export function errorName(walk: HeapWalk, word: number): string {
+export function errorName(walk: HeapReading, word: number): string {
   const { objects } = walk
   let at = word
   for (let i = 0; i < MAX_PROTOTYPES; i += 1) {
@@ -65,7 +65,7 @@ export function errorName(walk: HeapWalk, word: number): string {
 }
 
 /** The own data property `atom` of the object at `word` where it is a string. */
-function ownText(walk: HeapWalk, word: number, atom: number): string | undefined {
+function ownText(walk: HeapReading, word: number, atom: number): string | undefined {
   const { u32 } = walk.memory
   const cell = walk.objects.ownData(word, atom, walk.meter)
   if (cell === 0) return undefined

@@ -1,11 +1,11 @@
 /** Own enumerable string-keyed data properties of objects. */
 import { setProperty } from './data-property.ts'
 import { ATOM, PROP, SHAPE } from './heap-layout.ts'
-import type { HeapWalk, Owner, PathStep } from './heap-walk.ts'
+import type { HeapReading, Owner, PathStep } from './heap-reading.ts'
 
 /** Fills the copy of a plain object or class instance. */
 export function fillObject(
-  walk: HeapWalk,
+  walk: HeapReading,
   word: number,
   target: Record<string, unknown>,
   owner: Owner,
@@ -34,6 +34,6 @@ export function fillObject(
 }
 
 /** Refuses a property whose value is not simply there: to know it, guest code would have to run. */
-export function requireData(walk: HeapWalk, flags: number, owner: Owner, step: PathStep): void {
+export function requireData(walk: HeapReading, flags: number, owner: Owner, step: PathStep): void {
   if ((flags & PROP.kindMask) !== 0) walk.refuse('an accessor property', owner, step)
 }

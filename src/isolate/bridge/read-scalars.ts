@@ -3,12 +3,12 @@ import { NODE_BYTES } from '../../values/value-meter.ts'
 import { BIG_INT, OBJECT, REG_EXP, REG_EXP_FLAGS, STRING, TAG } from './heap-layout.ts'
 import { corrupted } from './heap-memory.ts'
 import { isFloatTag, numberFromWords } from './heap-objects.ts'
-import type { HeapWalk, Owner, PathStep } from './heap-walk.ts'
+import type { HeapReading, Owner, PathStep } from './heap-reading.ts'
 
 /** Work of compiling a pattern on the host: for itself, for each unit, class of Unicode, set of emoji. */
 const PATTERN_WORK = { pattern: 2 ** 12, unit: 2 ** 7, property: 2 ** 16, emoji: 2 ** 25 }
 
-export function readDate(walk: HeapWalk, word: number): Date {
+export function readDate(walk: HeapReading, word: number): Date {
   const { u32 } = walk.memory
   walk.meter.addBytes(NODE_BYTES)
   const low = u32[word + OBJECT.dataWord] as number
@@ -18,7 +18,7 @@ export function readDate(walk: HeapWalk, word: number): Date {
 }
 
 /** The host's copy. Compiling costs the host time that no fuel pays for, so it is charged first. */
-export function readRegExp(walk: HeapWalk, word: number, owner: Owner, step: PathStep): RegExp {
+export function readRegExp(walk: HeapReading, word: number, owner: Owner, step: PathStep): RegExp {
   const pattern = walk.memory.u32[word + REG_EXP.patternWord] as number
   walk.meter.checkRegExp(stringLength(walk, pattern))
   const source = walk.strings.flat(pattern)
@@ -44,7 +44,7 @@ function patternWork(source: string): number {
 }
 
 /** Flags of the RegExp at `word`, in the order of `RegExp.prototype.flags`. */
-export function patternFlags(walk: HeapWalk, word: number): string {
+export function patternFlags(walk: HeapReading, word: number): string {
   const bytecode = walk.memory.u32[word + REG_EXP.bytecodeWord] as number
   if (stringLength(walk, bytecode) < 8) throw corrupted('a RegExp was never compiled')
   const bits = (walk.memory.u32[(bytecode >>> 2) + REG_EXP.bytecodeFlagsWord] as number) & 0xffff
@@ -55,7 +55,7 @@ export function patternFlags(walk: HeapWalk, word: number): string {
   return flags
 }
 
-function stringLength(walk: HeapWalk, pointer: number): number {
+function stringLength(walk: HeapReading, pointer: number): number {
   const word = walk.memory.block(pointer, STRING.size, 'a string')
   const length = (walk.memory.u32[word + STRING.lengthWord] as number) & STRING.lengthMask
   if (pointer + STRING.size + length > walk.memory.size) throw corrupted('a string does not fit in it')
@@ -63,7 +63,7 @@ function stringLength(walk: HeapWalk, pointer: number): number {
 }
 
 /** The BigInt whose limbs are at `pointer`. It is at most 128 KiB long, so it is counted when it is there. */
-export function readBigInt(walk: HeapWalk, pointer: number): bigint {
+export function readBigInt(walk: HeapReading, pointer: number): bigint {
   const { memory, meter } = walk
   const { u32 } = memory
   const word = memory.block(pointer, BIG_INT.limbsWord * 4, 'a BigInt')
@@ -80,7 +80,7 @@ export function readBigInt(walk: HeapWalk, pointer: number): bigint {
 }
 
 /** `Object(1)`, `Object('text')`, `Object(true)`, `Object(1n)`. */
-export function readBoxed(walk: HeapWalk, word: number): object {
+export function readBoxed(walk: HeapReading, word: number): object {
   const { u32 } = walk.memory
   const tag = (u32[word + OBJECT.dataWord + 1] as number) | 0
   if (tag === TAG.object || tag === TAG.symbol) throw corrupted('a boxed primitive holds none')
