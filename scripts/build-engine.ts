@@ -1,9 +1,10 @@
 /**
  * Builds the engine: `npm run build:engine`.
  *
- * Reads the pinned upstream module, edits it, meters it in both profiles, and writes `engines/current`. The
- * result must be what `src/isolate/engine-manifest.ts` says, byte for byte, on every machine;
- * `--accept` rewrites that file after a change that was meant.
+ * Reads the pinned upstream module, edits it, meters it in both profiles, proves on each that the bridge reads
+ * its heap as it is (`heap-layout.ts`), and writes `engines/current`. The result must be what
+ * `src/isolate/engine-manifest.ts` says, byte for byte, on every machine; `--accept` rewrites that file after a
+ * change that was meant.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -12,6 +13,7 @@ import { COST_TABLE_DIGEST } from '../src/wasm/cost.ts'
 import { meter } from '../src/wasm/meter.ts'
 import { editEngine } from './engine/edit-engine.ts'
 import { readFrequencies } from './engine/frequencies.ts'
+import { probeEngine } from './engine/probe-engine.ts'
 import { readUpstream, sha256Hex } from './engine/read-upstream.ts'
 import { UPSTREAM } from './engine/upstream.ts'
 
@@ -66,6 +68,10 @@ function manifestSource(manifest: EngineManifest): string {
 
 const started = performance.now()
 const { manifest, files } = build()
+for (const profile of ['v8', 'portable'] as const) {
+  const module = new WebAssembly.Module(files.get(`${profile}.wasm`) as BufferSource)
+  probeEngine({ id: manifest.id, layout: manifest.layout, module, profile })
+}
 const json = `${JSON.stringify(manifest, null, 2)}\n`
 if (process.argv.includes('--accept')) {
   writeFileSync(manifestFile, manifestSource(manifest))
