@@ -2,6 +2,7 @@
 import { CaissonError } from '../../base/errors.ts'
 import { escapeText } from '../../base/escape-text.ts'
 import { openRuntime } from '../../entry/node.ts'
+import { DEFAULT_LIMITS } from '../../machine/limits.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { CliError } from '../cli-error.ts'
@@ -19,9 +20,21 @@ import { Interruption } from '../run/interruption.ts'
 import { showProgress } from '../run/progress-line.ts'
 import { refusedDocument, runDocument } from '../run/run-document.ts'
 import { planRun, type RunPlan } from '../run/run-plan.ts'
+import { showCount } from '../units/parse-count.ts'
+import { showDuration } from '../units/parse-duration.ts'
+import { showSize } from '../units/parse-size.ts'
 
 /** What the runtime allows at least; more where a flag asks for more. */
 const MOST_MEMORY = 256 * 1024 * 1024
+
+/** As flags take them, from the library's own. */
+const DEFAULTS = {
+  fuel: showCount(DEFAULT_LIMITS.fuel).replaceAll(',', '_'),
+  memory: showSize(DEFAULT_LIMITS.memoryBytes).replace(' ', ''),
+  timeout: showDuration(DEFAULT_LIMITS.wallMs).replace(' ', ''),
+  stack: showSize(DEFAULT_LIMITS.stackBytes).replace(' ', ''),
+  calls: showCount(DEFAULT_LIMITS.calls).replaceAll(',', '_'),
+}
 
 export const runCommand: Command = {
   name: 'run',
@@ -92,24 +105,24 @@ export const runCommand: Command = {
         {
           name: 'fuel',
           value: 'N',
-          help: 'Work, counted exactly: 10 to 35 million units are about a millisecond. Default 10_000_000_000.',
+          help: `Work, counted exactly: 10 to 35 million units are about a millisecond. Default ${DEFAULTS.fuel}.`,
         },
         {
           name: 'memory',
           value: '32MiB',
-          help: 'Memory of the program, engine included. Default 64MiB, at least 1MiB.',
+          help: `Memory of the program, engine included. Default ${DEFAULTS.memory}, at least 1MiB.`,
         },
         {
           name: 'timeout',
           value: '5s',
-          help: 'Time in which the program computes or its calls work: 100ms, 5s, 2m. Default 30s.',
+          help: `Time in which the program computes or its calls work: 100ms, 5s, 2m. Default ${DEFAULTS.timeout}.`,
         },
         {
           name: 'stack',
-          value: '1.5MiB',
-          help: 'Depth of recursion; a call takes 2 to 12 KiB. Default 1.5MiB, at most 2MiB.',
+          value: '1MiB',
+          help: `Depth of recursion; a call takes 2 to 12 KiB. Default ${DEFAULTS.stack}.`,
         },
-        { name: 'calls', value: 'N', help: 'Calls of granted capabilities. Default 1000.' },
+        { name: 'calls', value: 'N', help: `Calls of granted capabilities. Default ${DEFAULTS.calls}.` },
       ],
     },
     {

@@ -44,7 +44,7 @@ function afterLimit(limit: Extract<Outcome, { status: 'exhausted' }>['limit'], l
     case 'memory':
       return `Raise it with --memory ${Math.ceil((limits.memoryBytes * 2) / MiB)}MiB, or make the program keep less.`
     case 'stack':
-      return 'Look for recursion without an end. The limit is --stack, at most 2MiB.'
+      return 'Look for recursion without an end, or raise it with --stack.'
     case 'wall':
       return `Raise it with --timeout ${Math.ceil((limits.wallMs * 2) / 1000)}s, ${rest}`
     case 'calls':

@@ -8,6 +8,7 @@
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import { createNodeFetchCapabilities } from '../../../host-bindings/fetch/node/node-fetch-capabilities.node.ts'
+import { isPublicAddress, literalAddress } from '../../../host-bindings/fetch/public-address.ts'
 import { createFileCapabilities } from '../../../host-bindings/files/file-capabilities.ts'
 import { isFileName } from '../../../host-bindings/files/file-path.ts'
 import type { FileTree } from '../../../host-bindings/files/file-tree.ts'
@@ -96,6 +97,7 @@ function namedGrants(
 
 function networkCapabilities(hosts: readonly string[]): readonly Capability[] {
   if (hosts.length === 0) return []
+  for (const host of hosts) refuseUnreachable(host)
   try {
     return createNodeFetchCapabilities({ allow: hosts, allowPrivate: hosts.flatMap(privateAddress) })
   } catch (error) {
@@ -114,6 +116,20 @@ function networkCapabilities(hosts: readonly string[]): readonly Capability[] {
 function privateAddress(host: string): readonly string[] {
   const [, address] = /^(?:https?:\/\/)?((?:localhost|[\d.]+|\[[0-9a-f:.]+\]):\d{1,5})$/i.exec(host) ?? []
   return address === undefined ? [] : [address.toLowerCase()]
+}
+
+/** A private address without a port would be granted and never reached. */
+function refuseUnreachable(host: string): void {
+  const [, name = ''] = /^(?:https?:\/\/)?(\[[^\]]*\]|[^:]*)(?::\*)?$/i.exec(host) ?? []
+  const address = literalAddress(name)
+  const isPrivate = name === 'localhost' || (address !== undefined && !isPublicAddress(address))
+  if (!isPrivate) return
+  throw new CliError({
+    exit: EXIT.usage,
+    code: 'usage',
+    message: `--allow-net ${clipText(host, 200)}: private addresses are granted one port at a time.`,
+    hint: `For example --allow-net ${clipText(name, 200)}:8080.`,
+  })
 }
 
 interface OpenFiles {

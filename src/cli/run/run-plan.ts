@@ -26,16 +26,11 @@ export interface RunPlan {
   readonly rights: Rights
 }
 
-/**
- * As the library's, but less fuel: who waits at a terminal should see an endless loop end in a second or two.
- */
-export const CLI_LIMITS: Limits = { ...DEFAULT_LIMITS, fuel: 10_000_000_000 }
-
 /** Flags of limits: the limit, how its value is read, how its bounds are shown. */
 const LIMIT_FLAGS = {
   fuel: {
     limit: 'fuel',
-    parse: (text: string) => parseCount('fuel', text, '10_000_000_000'),
+    parse: (text: string) => parseCount('fuel', text, '2_000_000_000'),
     show: showCount,
   },
   memory: { limit: 'memoryBytes', parse: (text: string) => parseSize('memory', text), show: showSize },
@@ -63,7 +58,7 @@ export async function planRun(given: GivenFlags, io: CliIo): Promise<RunPlan> {
 }
 
 function readLimits(given: GivenFlags): Limits {
-  let limits = CLI_LIMITS
+  let limits = DEFAULT_LIMITS
   for (const [flag, { limit, parse, show }] of Object.entries(LIMIT_FLAGS)) {
     const text = given.value(flag)
     if (text === undefined) continue
