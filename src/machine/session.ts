@@ -63,6 +63,7 @@ export class Session {
   #bytesOut = 0
   #nowMs: number
   #end: RunEnd | undefined
+  #inTurn = false
 
   constructor(options: SessionOptions) {
     this.#options = options
@@ -87,6 +88,11 @@ export class Session {
   /** How the run ended; undefined while it goes on. */
   get end(): RunEnd | undefined {
     return this.#end
+  }
+
+  /** Whether a turn is being taken now: until it is over the machine cannot be disposed. */
+  get inTurn(): boolean {
+    return this.#inTurn
   }
 
   /** The first turn. @throws CaissonError what the machine refuses for reasons that are the host's */
@@ -156,11 +162,14 @@ export class Session {
     const { limits } = this.#options.start
     if (this.time.activeMs >= limits.wallMs) return this.finish(timeUp('wall', limits))
     let turn: Turn | undefined
+    this.#inTurn = true
     try {
       const taking = take()
       turn = taking instanceof Promise ? await this.#inWorker(taking) : taking
     } catch (error) {
       return this.#machineThrew(error)
+    } finally {
+      this.#inTurn = false
     }
     if (turn === undefined) return { status: 'ended', end: this.#end ?? timeUp('wall', limits) }
     this.#note(turn)

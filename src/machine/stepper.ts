@@ -48,6 +48,16 @@ export class Stepper {
     return end === undefined ? undefined : this.#session.outcome(end)
   }
 
+  /** Whether the guest is inside a turn: what it holds can only be given back afterwards. */
+  get inTurn(): boolean {
+    return this.#session.inTurn
+  }
+
+  /** Calls `listener` when the guest ends, also between steps: aborted, or out of time. It must not throw. */
+  onEnd(listener: () => void): void {
+    this.#session.stop.onStop(listener)
+  }
+
   /**
    * Answers a call by hand. What the guest gets is a failure instead when the gate refuses the call (arguments,
    * grant, budget) or the value (output schema, size).

@@ -21,17 +21,21 @@ export class GuestLine {
       this.#inside += 1
       return
     }
+    if (signal?.aborted === true) throw aborted()
     return new Promise((resolve, reject) => {
       const place = {
         enter: () => {
           signal?.removeEventListener('abort', onAbort)
           resolve()
         },
-        refuse: reject,
+        refuse: (error: CaissonError) => {
+          signal?.removeEventListener('abort', onAbort)
+          reject(error)
+        },
       }
       const onAbort = (): void => {
         this.#waiting.splice(this.#waiting.indexOf(place), 1)
-        reject(new CaissonError('aborted', 'The run was aborted while it waited for its turn.'))
+        reject(aborted())
       }
       signal?.addEventListener('abort', onAbort, { once: true })
       this.#waiting.push(place)
@@ -48,6 +52,10 @@ export class GuestLine {
     this.#closed = true
     for (const { refuse } of this.#waiting.splice(0)) refuse(closed())
   }
+}
+
+function aborted(): CaissonError {
+  return new CaissonError('aborted', 'The run was aborted while it waited for its turn.')
 }
 
 function closed(): CaissonError {

@@ -31,12 +31,12 @@ export function createGuest(
   release: () => void,
 ): Guest {
   let outcome: Outcome | undefined
-  const ended = (): Outcome | undefined => {
-    if (outcome === undefined && stepper.outcome !== undefined) {
-      outcome = finish(stepper.outcome)
-      release()
-    }
-    return outcome
+  // Inside a turn (a sync capability that disposes its own guest) there is nothing to give back yet: the step
+  // that took the turn comes here again.
+  const ended = (): void => {
+    if (outcome !== undefined || stepper.inTurn || stepper.outcome === undefined) return
+    outcome = finish(stepper.outcome)
+    release()
   }
   const step = async (taking: Promise<string | undefined>): Promise<string | undefined> => {
     try {
@@ -49,6 +49,7 @@ export function createGuest(
     stepper.abort()
     ended()
   }
+  stepper.onEnd(ended)
   ended()
   return {
     get pending() {
