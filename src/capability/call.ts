@@ -34,7 +34,10 @@ export interface GuestFailure {
 
 /** Answers the calls of `sync` capabilities inside a turn. Never throws: the frames below it are the guest's. */
 export interface SyncCalls {
-  /** `index` counts in the order of `MachineStart.capabilities`. Returns the value, or a `Refusal`. */
+  /**
+   * `index` counts in the order of `MachineStart.capabilities`. Returns the value, or a `Refusal`.
+   * @param args a fresh copy, to which the machine keeps no reference
+   */
   call(index: number, args: unknown, argBytes: number): unknown
 }
 

@@ -10,6 +10,7 @@
  * 3. The path of a call without conditions allocates nothing (bench: `npm run bench`, host call).
  */
 import type { SyncCallRecord } from '../ports/call-log.ts'
+import { DEFAULT_VALUE_LIMITS } from '../values/limits.ts'
 import type { SyncCalls } from './call.ts'
 import { Refusal } from './call.ts'
 import { authorise } from './gate/authorise.ts'
@@ -96,6 +97,10 @@ function compile(passage: Passage, parts: GateParts, record: SyncRecord | undefi
     }
   }
 
+  // Arguments are the machine's fresh copy: where no schema, condition or record keeps them, the implementation
+  // may have them as they are. They are copied where bounds of our own, or a record, ask for it.
+  const takesObjects = record === undefined && parts.argsLimits === DEFAULT_VALUE_LIMITS
+
   const hasConditions =
     input !== undefined ||
     output !== undefined ||
@@ -107,7 +112,7 @@ function compile(passage: Passage, parts: GateParts, record: SyncRecord | undefi
   /** The same stages where most of them are empty. Whatever is not a plain success goes the full way. */
   return (args, argBytes) => {
     if (
-      (typeof args === 'object' && args !== null) ||
+      (!takesObjects && typeof args === 'object' && args !== null) ||
       account.calls >= account.callsLimit ||
       account.bytesOut + argBytes > account.bytesOutLimit ||
       grant.revoked ||

@@ -256,7 +256,6 @@ class Walk {
     this.#meter.addNodes(length)
     const keys = keysOf(source)
     const copy = container.copy as unknown[] | undefined
-    if (copy !== undefined) copy.length = length
     // Indices come first and in order: if the last of `length` keys is the last index, all are indices.
     const dense = keys.length === length && (length === 0 || keys[length - 1] === String(length - 1))
     if (!dense || lookupGetter === undefined) {
@@ -278,6 +277,7 @@ class Walk {
     this.#meter.addBytes((length - indices) * NODE_BYTES)
     this.#meter.addNodes(keys.length - indices)
     const copy = container.copy as unknown[] | undefined
+    if (copy !== undefined) copy.length = length
     for (let i = 0; i < indices; i++) {
       const index = Number(keys[i])
       const placed = this.#place(this.#data(container.source, keys[i] as string), index)

@@ -20,26 +20,37 @@ export function attempt(
       const { invoke } = capability
       return { end: 'value', value: invoke(final.copy()) }
     }
-    // Most implementations of most calls never look at the signal: it is made when they do.
-    let controller: AbortController | undefined
-    const context: InvokeContext = {
-      idempotencyKey,
-      attempt: number,
-      get signal() {
-        controller ??= new AbortController()
-        return controller.signal
-      },
-    }
+    const context = new AttemptContext(idempotencyKey, number)
     // Through a local, so that the implementation gets no `this`.
     const { invoke } = capability
     const returned: unknown = invoke(final.copy(), context)
     if (!isThenable(returned)) return { end: 'value', value: returned }
-    return settled(returned, stop, passage.timeoutMs, () => {
-      // Also for a signal that is asked for only afterwards.
-      controller ??= new AbortController()
-      controller.abort(new DOMException('The call was given up.', 'AbortError'))
-    })
+    return settled(returned, stop, passage.timeoutMs, () => context.giveUp())
   } catch (error) {
     return { end: 'error', error }
+  }
+}
+
+/** What an implementation is told. A class, because an object literal with a getter costs microseconds. */
+class AttemptContext implements InvokeContext {
+  readonly idempotencyKey: string
+  readonly attempt: number
+  /** Most implementations of most calls never look at the signal: it is made when they do. */
+  #controller: AbortController | undefined
+
+  constructor(idempotencyKey: string, attempt: number) {
+    this.idempotencyKey = idempotencyKey
+    this.attempt = attempt
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    return this.#controller.signal
+  }
+
+  /** Aborts the signal, also one that is asked for only afterwards. */
+  giveUp(): void {
+    this.#controller ??= new AbortController()
+    this.#controller.abort(new DOMException('The call was given up.', 'AbortError'))
   }
 }

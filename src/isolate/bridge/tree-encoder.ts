@@ -44,7 +44,7 @@ export class TreeEncoder {
   #nodes = 0
   #limits: ValueLimits = { bytes: 0, nodes: 0, depth: 0 }
   readonly #out: BytecodeBuffer
-  readonly #met: object[] = []
+  #met: object[] = []
   #metSet: Set<object> | undefined
 
   constructor(out: BytecodeBuffer) {
@@ -59,7 +59,7 @@ export class TreeEncoder {
     try {
       return this.#value(value, 1) && this.bytes <= limits.bytes && this.#nodes <= limits.nodes
     } finally {
-      this.#met.length = 0
+      this.#met = []
       this.#metSet = undefined
     }
   }
