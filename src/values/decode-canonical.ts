@@ -5,12 +5,14 @@
  * 1. Accepted bytes are exactly those that the decoded value encodes to: unsorted or repeated keys, longer forms of
  *    a number or a string, other NaNs, `-0` as a key of a Map and whatever else has another form are refused.
  * 2. Nothing is allocated before it was counted against the limits and the bytes that are left.
- * 3. No recursion. Whatever the bytes are, the only errors are `corrupted`, `value_too_large`, `value_too_deep`.
+ * 3. What built-ins of the host would do for chosen keys and patterns is charged before they are called.
+ * 4. No recursion. Whatever the bytes are, the only errors are `corrupted`, `value_too_large`, `value_too_deep`.
  */
 import { ByteReader } from '../base/byte-reader.ts'
 import { CaissonError } from '../base/errors.ts'
 import { CANONICAL_VERSION, NAN_HIGH_WORD, TAG } from './canonical-format.ts'
 import { createError, setCause } from './error-value.ts'
+import { HostWork, keysWork, patternWork } from './host-work.ts'
 import { DEFAULT_VALUE_LIMITS, type ValueLimits } from './limits.ts'
 import { copyBytes, createView, isArrayIndex, regExpParts, setProperty, VIEW_TYPES } from './object-parts.ts'
 import type { ContainerKind } from './value-kind.ts'
@@ -35,6 +37,7 @@ const HOLE: unique symbol = Symbol('hole')
 class Decoder {
   readonly #reader: ByteReader
   readonly #meter: ValueMeter
+  readonly #work = new HostWork()
   /** Objects by their number. A view stands here only once its buffer was read. */
   readonly #met: (object | undefined)[] = []
   readonly #queue: Container[] = []
@@ -202,6 +205,7 @@ class Decoder {
     const source = this.#string(this.#reader.byte())
     const flags = this.#string(this.#reader.byte())
     this.#meter.checkRegExp(source.length)
+    this.#work.charge(patternWork(source))
     const regExp = new RegExp(source, flags)
     const parts = regExpParts(regExp)
     if (parts.source !== source || parts.flags !== flags)
@@ -315,20 +319,21 @@ class Decoder {
   #map(map: Map<unknown, unknown>): void {
     const count = this.#count(2)
     this.#meter.addNodes(2 * count)
-    for (let i = 0; i < count; i++) {
-      const key = this.#collectionKey()
-      map.set(key, this.#value())
-      if (map.size !== i + 1) throw this.#reader.corrupted('a key of a Map is repeated')
-    }
+    const entries: [unknown, unknown][] = []
+    for (let i = 0; i < count; i++) entries.push([this.#collectionKey(), this.#value()])
+    this.#work.charge(keysWork(entries.map(([key]) => key)))
+    for (const [key, value] of entries) map.set(key, value)
+    if (map.size !== count) throw this.#reader.corrupted('a key of a Map is repeated')
   }
 
   #set(set: Set<unknown>): void {
     const count = this.#count(1)
     this.#meter.addNodes(count)
-    for (let i = 0; i < count; i++) {
-      set.add(this.#collectionKey())
-      if (set.size !== i + 1) throw this.#reader.corrupted('an element of a Set is repeated')
-    }
+    const elements: unknown[] = []
+    for (let i = 0; i < count; i++) elements.push(this.#collectionKey())
+    this.#work.charge(keysWork(elements))
+    for (const element of elements) set.add(element)
+    if (set.size !== count) throw this.#reader.corrupted('an element of a Set is repeated')
   }
 
   #collectionKey(): unknown {

@@ -5,12 +5,15 @@
  * 1. Equal values give equal bytes, whatever the order in which properties were added: keys are sorted.
  *    Maps and Sets keep their order, which is part of the value.
  * 2. Sharing is kept: a graph is encoded in its size as a graph, an object met again as its number.
- * 3. Only a copy is encoded, so that nothing of the value runs and what is encoded is what a copy of it holds.
+ * 3. What `decodeCanonical` would refuse as too much work for its host is refused here already: what is encoded
+ *    can be decoded.
+ * 4. Only a copy is encoded, so that nothing of the value runs and what is encoded is what a copy of it holds.
  */
 import { ByteWriter } from '../base/byte-writer.ts'
 import { CANONICAL_VERSION, NAN_HIGH_WORD, TAG } from './canonical-format.ts'
 import { copyMeasured } from './copy-value.ts'
 import { errorParts } from './error-value.ts'
+import { HostWork, keysWork, patternWork } from './host-work.ts'
 import { DEFAULT_VALUE_LIMITS, type ValueLimits } from './limits.ts'
 import { ObjectIndex } from './object-index.ts'
 import { boxedPrimitive, dateTime, regExpParts, viewParts } from './object-parts.ts'
@@ -44,6 +47,7 @@ const sharedWriter: ByteWriter = new ByteWriter(SHARED_CAPACITY)
 class Encoder {
   readonly #writer: ByteWriter
   readonly #met = new ObjectIndex()
+  readonly #work = new HostWork()
   /** Containers whose content is still to be written, in the order in which they were met. */
   readonly #queue: { readonly kind: ContainerKind; readonly object: object }[] = []
 
@@ -147,6 +151,7 @@ class Encoder {
         return
       case 'regexp': {
         const { source, flags } = regExpParts(object)
+        this.#work.charge(patternWork(source))
         this.#writer.byte(TAG.regexp)
         this.#string(source)
         this.#string(flags)
@@ -188,6 +193,7 @@ class Encoder {
         this.#array(object as readonly unknown[])
         return
       case 'map':
+        this.#work.charge(keysWork((object as Map<unknown, unknown>).keys()))
         this.#writer.varint((object as Map<unknown, unknown>).size)
         for (const [key, value] of object as Map<unknown, unknown>) {
           this.#place(key)
@@ -195,6 +201,7 @@ class Encoder {
         }
         return
       case 'set':
+        this.#work.charge(keysWork(object as Set<unknown>))
         this.#writer.varint((object as Set<unknown>).size)
         for (const element of object as Set<unknown>) this.#place(element)
         return

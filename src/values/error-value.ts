@@ -81,7 +81,11 @@ export function createError(name: string, message: string | undefined): Error {
   const error = new (Class ?? Error)()
   if (message !== undefined) hide(error, 'message', message)
   if (Class === undefined) hide(error, 'name', name)
-  hide(error, 'stack', message === undefined || message === '' ? name : `${name}: ${message}`)
+  const stack = message === undefined || message === '' ? name : `${name}: ${message}`
+  // V8 formats the host's frames before it lets them be redefined, and not when they are overwritten: 13 us
+  // against 4. Elsewhere assigning alone would leave an enumerable property.
+  error.stack = stack
+  hide(error, 'stack', stack)
   return error
 }
 

@@ -5,6 +5,7 @@
  * before what it refers to: make every object empty, make the views, fill everything.
  */
 import { createError, setCause } from './error-value.ts'
+import { HostWork, keysWork } from './host-work.ts'
 import { createView, isArrayIndex, setProperty, VIEW_TYPES } from './object-parts.ts'
 import { TAG_KEY } from './tagged-json-form.ts'
 import { bigintOf, bufferOf, dateOf, numberOf, refused, regExpOf } from './tagged-json-scalars.ts'
@@ -18,6 +19,7 @@ interface Place {
 }
 
 export class TaggedJsonReader {
+  readonly #work = new HostWork()
   /** What each object of the JSON that stands for a value became. */
   readonly #made = new Map<object, unknown>()
   readonly #byId = new Map<number, object>()
@@ -25,7 +27,7 @@ export class TaggedJsonReader {
   readonly #views: (() => void)[] = []
   readonly #fills: (() => void)[] = []
 
-  /** @throws CaissonError `invalid_argument` */
+  /** @throws CaissonError `invalid_argument`, `value_too_large` */
   read(json: unknown): unknown {
     this.#expect(json, 'input')
     for (let i = 0; i < this.#queue.length; i++) {
@@ -117,12 +119,9 @@ export class TaggedJsonReader {
       case 'map':
         made(this.#map(form, path))
         return
-      case 'set': {
-        const set = new Set<unknown>()
-        made(set)
-        this.#each(listOf(form.elements, path), path, (element) => set.add(element))
+      case 'set':
+        made(this.#set(form, path))
         return
-      }
       case 'error':
         made(this.#error(form, path))
         return
@@ -130,7 +129,7 @@ export class TaggedJsonReader {
         made(dateOf(form.value, path))
         return
       case 'regexp':
-        made(regExpOf(form, path))
+        made(regExpOf(form, path, this.#work))
         return
       case 'boxed':
         this.#boxed(form, path, made)
@@ -190,9 +189,23 @@ export class TaggedJsonReader {
     })
     this.#each(entries.flat(1), path, () => {})
     this.#fills.push(() => {
-      for (const [key, value] of entries) map.set(this.#value(key, path), this.#value(value, path))
+      const keys = entries.map(([key]) => this.#value(key, path))
+      this.#work.charge(keysWork(keys))
+      for (const [i, [, value]] of entries.entries()) map.set(keys[i], this.#value(value, path))
     })
     return map
+  }
+
+  #set(form: Json, path: string): Set<unknown> {
+    const set = new Set<unknown>()
+    const elements = listOf(form.elements, path)
+    this.#each(elements, path, () => {})
+    this.#fills.push(() => {
+      const values = elements.map((element) => this.#value(element, path))
+      this.#work.charge(keysWork(values))
+      for (const value of values) set.add(value)
+    })
+    return set
   }
 
   #error(form: Json, path: string): Error {

@@ -2,6 +2,7 @@
 import { fromBase64 } from '../base/base64.ts'
 import { CaissonError } from '../base/errors.ts'
 import { clipText, escapeText } from '../base/escape-text.ts'
+import { type HostWork, patternWork } from './host-work.ts'
 import { MAX_DECIMAL_BITS } from './tagged-json-form.ts'
 import { MAX_REGEXP_SOURCE } from './value-meter.ts'
 
@@ -50,12 +51,13 @@ export function dateOf(text: unknown, path: string): Date {
   return date
 }
 
-/** A RegExp by source and flags. @throws CaissonError `invalid_argument` */
-export function regExpOf(form: Readonly<Record<string, unknown>>, path: string): RegExp {
+/** A RegExp by source and flags. @throws CaissonError `invalid_argument`, `value_too_large` */
+export function regExpOf(form: Readonly<Record<string, unknown>>, path: string, work: HostWork): RegExp {
   const { source, flags } = form
   if (typeof source !== 'string' || typeof flags !== 'string' || source.length > MAX_REGEXP_SOURCE) {
     throw refused(path, 'is a RegExp without source and flags, or with a source that is too long')
   }
+  work.charge(patternWork(source))
   try {
     return new RegExp(source, flags)
   } catch {

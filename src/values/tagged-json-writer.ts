@@ -1,6 +1,7 @@
 /** Copies of values to the tagged JSON form: see tagged-json.ts. Breadth first, in two passes, without recursion. */
 import { toBase64 } from '../base/base64.ts'
 import { errorParts } from './error-value.ts'
+import { HostWork, keysWork, patternWork } from './host-work.ts'
 import { boxedPrimitive, dateTime, regExpParts, setProperty, VIEW_TYPES, viewParts } from './object-parts.ts'
 import { type JsonValue, MAX_DECIMAL_BITS, TAG_KEY } from './tagged-json-form.ts'
 import { kindOf } from './value-kind.ts'
@@ -9,6 +10,7 @@ import { kindOf } from './value-kind.ts'
 type Draft = Record<string, unknown> | unknown[]
 
 export class TaggedJsonWriter {
+  readonly #work = new HostWork()
   readonly #met = new Set<object>()
   /** Objects that are reached more than once, with their ids. */
   readonly #ids = new Map<object, number>()
@@ -19,6 +21,7 @@ export class TaggedJsonWriter {
     // The first pass only finds what is shared; the second knows where to put ids.
     this.#pass(copy)
     this.#met.clear()
+    this.#work.reset()
     return this.#pass(copy) as JsonValue
   }
 
@@ -81,8 +84,11 @@ export class TaggedJsonWriter {
         const time = dateTime(object)
         return { [TAG_KEY]: 'date', value: Number.isNaN(time) ? null : new Date(time).toISOString() }
       }
-      case 'regexp':
-        return { [TAG_KEY]: 'regexp', ...regExpParts(object) }
+      case 'regexp': {
+        const parts = regExpParts(object)
+        this.#work.charge(patternWork(parts.source))
+        return { [TAG_KEY]: 'regexp', ...parts }
+      }
       case 'boxed':
         return { [TAG_KEY]: 'boxed', value: this.#place(boxedPrimitive(object)) }
       case 'buffer':
@@ -113,8 +119,10 @@ export class TaggedJsonWriter {
 
   #fill(object: object, draft: Draft): void {
     if (object instanceof Map) {
+      this.#work.charge(keysWork(object.keys()))
       for (const [key, value] of object) (draft as unknown[]).push([this.#place(key), this.#place(value)])
     } else if (object instanceof Set) {
+      this.#work.charge(keysWork(object))
       for (const element of object) (draft as unknown[]).push(this.#place(element))
     } else if (object instanceof Error) {
       if (Object.hasOwn(object, 'cause')) setProperty(draft, 'cause', this.#place(object.cause))

@@ -1,21 +1,14 @@
 /**
  * Map and Set.
  *
- * A host's own Map hashes numbers and BigInts without a secret, so a guest could choose keys that all fall
- * into one bucket: 60,000 such integers keep V8 busy for five seconds. so that is charged as work of the host.
- *
  * Invariants
  * 1. The list of records ends: each one is charged, and their number must be what the map says.
- * 2. Keys that could collide on purpose are bounded by the time that they could take, not by their number.
+ * 2. Keys are charged as work of the host (`host-work.ts`) before the host's own Map sees them.
  */
+import { keysWork } from '../../values/host-work.ts'
 import { MAP_RECORD, MAP_STATE, OBJECT } from './heap-layout.ts'
 import { corrupted } from './heap-memory.ts'
 import type { HeapReading, Owner } from './heap-reading.ts'
-
-/** What one comparison costs before it looks at the key's digits, in words. */
-const COMPARE_COST = 8
-/** Integers in a range of at most this many times their number are dense enough to spread over the buckets. */
-const DENSE = 64
 
 export function fillMap(walk: HeapReading, word: number, target: Map<unknown, unknown>, owner: Owner): void {
   const keys: unknown[] = []
@@ -66,39 +59,7 @@ export function eachRecord(
 }
 
 function chargeKeys(walk: HeapReading, keys: readonly unknown[], owner: Owner): void {
-  let scattered = 0
-  let words = 0
-  let integers = 0
-  let least = Number.POSITIVE_INFINITY
-  let most = Number.NEGATIVE_INFINITY
-  for (const key of keys) {
-    if (typeof key === 'number') {
-      if ((key | 0) === key) {
-        integers += 1
-        if (key < least) least = key
-        if (key > most) most = key
-      } else {
-        scattered += 1
-        words += 1
-      }
-    } else if (typeof key === 'bigint') {
-      scattered += 1
-      words += bigIntWords(key)
-    }
-  }
-  if (most - least >= integers * DENSE) {
-    scattered += integers
-    words += integers
-  }
-  if (!walk.meter.addHostWork((scattered * (words + scattered * COMPARE_COST)) / 2)) {
+  if (!walk.meter.addHostWork(keysWork(keys))) {
     walk.refuseContainer('a Map or Set with too many scattered numbers as keys', owner)
   }
-}
-
-/** About how many 64-bit digits `value` has, without writing them out. */
-function bigIntWords(value: bigint): number {
-  if (BigInt.asIntN(64, value) === value) return 1
-  let words = 2
-  while (BigInt.asIntN(64 * words, value) !== value) words *= 2
-  return words
 }

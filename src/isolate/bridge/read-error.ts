@@ -12,7 +12,7 @@ import { CLASS, KNOWN_ATOM, SHAPE, TAG } from './heap-layout.ts'
 import type { HeapReading, Owner, PathStep } from './heap-reading.ts'
 import { requireData } from './read-object.ts'
 
-/** A host's constructor of errors looks at its stack, in units of `addHostWork`. */
+/** A host's constructor of errors looks at its stack, in units of `HostWork`. */
 const ERROR_WORK = 2 ** 14
 const DEFAULT_NAME = 'Error'
 /** Prototypes looked through for a name: error classes of programs are a few levels deep. */

@@ -9,17 +9,15 @@
  * 3. Built-ins of the host whose cost a guest can choose are charged before they are called.
  */
 import { CaissonError } from '../../base/errors.ts'
+import { HostWork } from '../../values/host-work.ts'
 import type { ValueLimits } from '../../values/limits.ts'
 import { NODE_BYTES, ValueMeter, type Where } from '../../values/value-meter.ts'
-
-/** Some 0.3 s for the worst value. */
-const MAX_HOST_WORK = 2 ** 28
 
 export class ReadMeter extends ValueMeter {
   readonly #limits: ValueLimits
   readonly #maxSteps: number
   #steps = 0
-  #hostWork = 0
+  readonly #hostWork = new HostWork()
 
   constructor(limits: ValueLimits, where: Where) {
     super(limits, where)
@@ -32,7 +30,7 @@ export class ReadMeter extends ValueMeter {
     this.bytes = 0
     this.nodes = 0
     this.#steps = 0
-    this.#hostWork = 0
+    this.#hostWork.reset()
   }
 
   /** `count` things looked at. @throws CaissonError `value_too_large` */
@@ -45,13 +43,9 @@ export class ReadMeter extends ValueMeter {
     }
   }
 
-  /**
-   * Adds work that built-ins of the host will do for hostile input: hashing keys that collide, compiling
-   * patterns. A unit is about a nanosecond. False when the value would cost too much.
-   */
+  /** Adds work of built-ins of the host, in units of `HostWork`. False when the value would cost too much. */
   addHostWork(units: number): boolean {
-    this.#hostWork += units
-    return this.#hostWork <= MAX_HOST_WORK
+    return this.#hostWork.add(units)
   }
 
   /** Whether `count` more nodes of 8 bytes would fit. */

@@ -1,12 +1,10 @@
 /** Date, RegExp, BigInt and boxed primitives: objects without parts. */
+import { patternWork } from '../../values/host-work.ts'
 import { NODE_BYTES } from '../../values/value-meter.ts'
 import { BIG_INT, OBJECT, REG_EXP, REG_EXP_FLAGS, STRING, TAG } from './heap-layout.ts'
 import { corrupted } from './heap-memory.ts'
 import { isFloatTag, numberFromWords } from './heap-objects.ts'
 import type { HeapReading, Owner, PathStep } from './heap-reading.ts'
-
-/** Work of compiling a pattern on the host: for itself, for each unit, class of Unicode, set of emoji. */
-const PATTERN_WORK = { pattern: 2 ** 12, unit: 2 ** 7, property: 2 ** 16, emoji: 2 ** 25 }
 
 export function readDate(walk: HeapReading, word: number): Date {
   const { u32 } = walk.memory
@@ -33,14 +31,6 @@ export function readRegExp(walk: HeapReading, word: number, owner: Owner, step: 
     // Guest and host do not know the same syntax, e.g. modifiers or duplicate named groups.
     return walk.refuse('a RegExp that this host cannot compile', owner, step)
   }
-}
-
-/** An upper bound: what looks like a class counts as one, wherever it stands. */
-function patternWork(source: string): number {
-  const { pattern, unit, property, emoji } = PATTERN_WORK
-  const properties = source.split(/\\p/i).length - 1
-  const emojis = source.split('Emoji').length - 1
-  return pattern + source.length * unit + properties * property + emojis * emoji
 }
 
 /** Flags of the RegExp at `word`, in the order of `RegExp.prototype.flags`. */
