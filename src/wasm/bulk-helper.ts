@@ -18,11 +18,6 @@ import type { FunctionType, Module } from './module.ts'
 import { OP } from './opcode-table.ts'
 import { I32, I64, type ValueType } from './value-type.ts'
 
-/** The instructions that are replaced, by opcode. */
-export const BULK_BY_OPCODE: ReadonlyMap<Opcode, BulkInstruction> = new Map(
-  (Object.keys(BULK_PRICES) as BulkInstruction[]).map((name) => [BULK_PRICES[name].opcode, name]),
-)
-
 /** Where the helpers find the counter and what they call when it fell below zero. */
 export interface FuelAccess {
   readonly fuelGlobal: number

@@ -114,6 +114,11 @@ export const BULK_PRICES: Readonly<Record<BulkInstruction, BulkPrice>> = Object.
   'table.fill': { opcode: 0xfc011, unit: 'entry', fuelPerUnit: 128, pieceUnits: 4_096 },
 })
 
+/** The bulk instructions by opcode. */
+export const BULK_BY_OPCODE: ReadonlyMap<Opcode, BulkInstruction> = new Map(
+  (Object.keys(BULK_PRICES) as BulkInstruction[]).map((name) => [BULK_PRICES[name].opcode, name]),
+)
+
 const ONE_BYTE: Float64Array = new Float64Array(0x100).fill(1)
 for (const opcode of FREE) ONE_BYTE[opcode] = 0
 const PREFIXED = new Map<Opcode, number>()

@@ -2,7 +2,7 @@
  * The control flow of one function as basic blocks and edges, made for placing code on them.
  *
  * 1. A block begins right behind one instruction (`starts`, -1 for the entry) and holds the cost of all its
- *    instructions. Where a call may unwind, its block ends behind it.
+ *    instructions. Behind what may unwind, it ends.
  * 2. Every edge says where code that runs exactly when it is taken can be put (`EDGE`), if anywhere.
  * 3. The only edges backward lead to heads of loops: without them, and without pads, the order of the blocks is
  *    topological.
@@ -10,6 +10,7 @@
  *    pad, a pad has edges to its handlers and to the next pad outside. Pads hold no code.
  * 5. Code that cannot be reached has no block.
  */
+import { BULK_BY_OPCODE } from './cost.ts'
 import { BLOCK_EMPTY, type DecodedBody } from './decode-body.ts'
 import { IntList } from './int-list.ts'
 import type { FunctionType } from './module.ts'
@@ -36,7 +37,10 @@ export const EDGE = {
 export class FlowGraph {
   /** The instruction that each block begins behind. */
   readonly starts: IntList = new IntList()
+  /** Fuel that one execution of each block costs. */
   readonly costs: number[] = []
+  /** Fuel that each block pays in advance for functions that it calls; it may be negative. */
+  readonly advances: number[] = []
   /** For the head of a loop, the first block behind the loop; 0 for any other block. */
   readonly loopEnds: IntList = new IntList()
   /** For the head of a loop, the number of its parameters: operands that every branch to it must carry. */
@@ -88,12 +92,17 @@ export interface FlowContext {
   readonly types: readonly FunctionType[]
   /** Fuel of the instruction at `index` of the body. */
   cost(body: DecodedBody, index: number): number
+  /** Fuel that a call at `index` of the body pays in advance for its callee; 0 for other instructions. */
+  advance(body: DecodedBody, index: number): number
   /** The most fuel that the call at `index` of the body spends without a check; 0 for other instructions. */
   unchecked(body: DecodedBody, index: number): number
   /** A block that spends more than this, with what it calls, is divided. */
   readonly maxBlock: number
-  /** Whether the call at `index` of the body may end by an exception while the instance lives on. */
-  mayUnwind(body: DecodedBody, index: number): boolean
+  /**
+   * Whether exceptions may end calls while the instance lives on. Then calls and bulk instructions end their
+   * blocks, with a second edge to the handlers.
+   */
+  readonly unwinds: boolean
 }
 
 /** Builds the flow graph of a decoded body. */
@@ -152,14 +161,18 @@ class FlowGraphBuilder {
       this.#graph.blockOf.push(this.#current)
       if (this.#current !== NONE) this.#spend(index)
       if (opcode < 0x20 || opcode === OP.brOnNull || opcode === OP.brOnNonNull) this.#control(opcode, index)
+      else if (BULK_BY_OPCODE.has(opcode) && this.#current !== NONE) this.#step(index)
       if (this.#weight > this.#context.maxBlock && this.#current !== NONE) this.#continue(index)
     }
     return this.#graph
   }
 
   #spend(index: number): void {
+    const { costs, advances } = this.#graph
     const cost = this.#context.cost(this.#body, index)
-    this.#graph.costs[this.#current] = (this.#graph.costs[this.#current] as number) + cost
+    costs[this.#current] = (costs[this.#current] as number) + cost
+    const advance = this.#context.advance(this.#body, index)
+    advances[this.#current] = (advances[this.#current] as number) + advance
     this.#weight += cost + this.#context.unchecked(this.#body, index)
   }
 
@@ -167,6 +180,7 @@ class FlowGraphBuilder {
     const graph = this.#graph
     graph.starts.push(start)
     graph.costs.push(0)
+    graph.advances.push(0)
     graph.loopEnds.push(0)
     graph.loopArities.push(0)
     graph.loopDepths.push(this.#loops)
@@ -431,10 +445,15 @@ class FlowGraphBuilder {
       case OP.call:
       case OP.callIndirect:
       case OP.callRef:
-        if (!this.#context.mayUnwind(this.#body, index)) break
-        this.#unwind(index)
-        this.#continue(index)
+        this.#step(index)
         break
     }
+  }
+
+  /** An instruction that may unwind ends its block. */
+  #step(index: number): void {
+    if (!this.#context.unwinds) return
+    this.#unwind(index)
+    this.#continue(index)
   }
 }

@@ -2,10 +2,11 @@
  * What a metered module has beyond the original: the import, two globals with their exports, and functions behind
  * all others. Additions get their indices on first use, in the order of use.
  */
-import { BULK_BY_OPCODE, bulkHelper } from './bulk-helper.ts'
+import { bulkHelper } from './bulk-helper.ts'
 import { ByteWriter } from './byte-writer.ts'
 import type { CodeContext } from './code-context.ts'
 import { CodeWriter } from './code-writer.ts'
+import { BULK_BY_OPCODE } from './cost.ts'
 import type { DecodedBody } from './decode-body.ts'
 import { addExport, addFunction, addGlobal, addType, type NewFunction } from './edit.ts'
 import { mapFunctions } from './map-functions.ts'

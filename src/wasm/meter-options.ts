@@ -56,8 +56,6 @@ export interface MeterReport {
   readonly cachedFunctions: number
   /** No execution spends more than this between two checks, bulk pieces and imports aside. */
   readonly maxFuelBetweenChecks: number
-  /** Charges of one call never run ahead of its work by more than this (fuel). */
-  readonly maxPrepaidFuel: number
   /** Charges of one call never lag behind its work by more than this (fuel). */
   readonly maxOwedFuel: number
   /** Native stack, in estimated bytes, that frames may use beyond what the depth counter counts. */

@@ -21,16 +21,10 @@
 import { ByteWriter } from './byte-writer.ts'
 import { buildCallGraph, type CallGraph } from './call-graph.ts'
 import { capModule } from './cap.ts'
-import {
-  type BlockCalls,
-  type CheckSites,
-  type CheckSummary,
-  chooseChecks,
-  MAX_BLOCK,
-} from './check-sites.ts'
+import { type BlockCalls, type CheckSummary, chooseChecks, MAX_BLOCK } from './check-sites.ts'
 import { type CodeContext, codeContext } from './code-context.ts'
 import { CodeWriter } from './code-writer.ts'
-import { fuelCost } from './cost.ts'
+import { BULK_BY_OPCODE, fuelCost } from './cost.ts'
 import { planCounterCache } from './counter-cache.ts'
 import { DecodedBody, decodeBody } from './decode-body.ts'
 import { encodeModule } from './encode-module.ts'
@@ -51,10 +45,9 @@ import { unsupportedFeature } from './module-error.ts'
 import { moduleFeatures } from './module-features.ts'
 import { OP } from './opcode-table.ts'
 import { parseModule } from './parse-module.ts'
-import { placeCharges } from './placement.ts'
+import { type LookPoints, placeCharges } from './placement.ts'
 import { cutRecursion, type RecursionCuts } from './recursion.ts'
-import { type ModuleScan, scanModule } from './scan-module.ts'
-import { findUnwinding, type Unwinding } from './unwinding.ts'
+import { type ModuleScan, mayUnwind, scanModule } from './scan-module.ts'
 
 export {
   type BlockFrequencies,
@@ -96,7 +89,6 @@ class MeterPass {
   readonly #scan: ModuleScan
   readonly #calls: CallGraph
   readonly #cuts: RecursionCuts
-  readonly #unwinding: Unwinding
   readonly #additions: MeterAdditions
   /** What callers know of each node of the call graph. */
   readonly #summaries: CheckSummary[]
@@ -110,7 +102,6 @@ class MeterPass {
   #checkSites = 0
   #cached = 0
   #longest = 0
-  #prepaid = 0
   #owed = 0
 
   constructor(module: Module, options: MeterOptions) {
@@ -121,9 +112,8 @@ class MeterPass {
     this.#scan = scanModule(module, context)
     this.#calls = buildCallGraph(module, context, this.#scan)
     this.#cuts = cutRecursion(this.#calls, this.#scan.functions, this.#callCounts())
-    this.#unwinding = findUnwinding(this.#scan, context.importedFunctions, options.importsMayThrow === true)
     this.#additions = new MeterAdditions(module, context)
-    this.#summaries = new Array<CheckSummary>(this.#calls.nodes).fill(UNKNOWN_CALLEE)
+    this.#summaries = new Array<CheckSummary>(this.#calls.nodes).fill(IMPORT)
     this.#entryCharges = new Float64Array(module.functions.length)
     for (const [index, cut] of this.#cuts.checked.entries())
       if (cut === 1) this.#summaries[index] = CHECKED_CALLEE
@@ -157,21 +147,18 @@ class MeterPass {
     return {
       types,
       maxBlock: MAX_BLOCK,
-      cost: (body, at) => {
+      cost: (body, at) => fuelCost(body.opcodes.at(at)),
+      advance: (body, at) => {
         const opcode = body.opcodes.at(at)
-        const price = fuelCost(opcode)
-        if (opcode !== OP.call && opcode !== OP.returnCall) return price
+        if (opcode !== OP.call && opcode !== OP.returnCall) return 0
         const callee = body.first.at(at) - importedFunctions
-        return callee < 0 ? price : price + (this.#entryCharges[callee] as number)
+        return callee < 0 ? 0 : (this.#entryCharges[callee] as number)
       },
       unchecked: (body, at) => {
         const callee = this.#callee(body, at)
         return callee === undefined ? 0 : Math.max(callee.through, 0)
       },
-      mayUnwind: (body, at) =>
-        body.opcodes.at(at) === OP.call
-          ? this.#unwinding.byName(body.first.at(at))
-          : this.#unwinding.byReference,
+      unwinds: mayUnwind(this.#scan, this.#options.importsMayThrow === true),
     }
   }
 
@@ -191,6 +178,13 @@ class MeterPass {
       default:
         return undefined
     }
+  }
+
+  /** Whether the instruction may look at the counter: what checks, and what may lead to the host. */
+  #looks(body: DecodedBody, at: number): boolean {
+    if (BULK_BY_OPCODE.has(body.opcodes.at(at))) return true
+    const callee = this.#callee(body, at)
+    return callee !== undefined && (callee.through < 0 || callee.before >= 0 || callee.after >= 0)
   }
 
   run(): Module {
@@ -227,7 +221,8 @@ class MeterPass {
     const calls = this.#blockCalls(graph)
     const checks = chooseChecks(graph, outgoing, frequencies, calls, this.#cuts.checked[index] === 1)
     const freeEntry = this.#calls.reachableFromOutside[index] === 0 && checks.blocks[0] === 0
-    const placement = placeCharges(graph, frequencies, settledBlocks(graph, checks), freeEntry)
+    const looks: LookPoints = { ...checks, spentAtCalls: this.#spentAtCalls(graph) }
+    const placement = placeCharges(graph, frequencies, looks, freeEntry)
     this.#summaries[index] = checks.summary
     this.#entryCharges[index] = placement.entryCharge
     const catches = this.#scan.functions[index]?.catches === true
@@ -266,7 +261,6 @@ class MeterPass {
     this.#checkSites += sites.checks
     if (cache !== undefined) this.#cached++
     this.#longest = Math.max(this.#longest, checks.longest)
-    this.#prepaid = Math.max(this.#prepaid, placement.maxPrepaid)
     this.#owed = Math.max(this.#owed, placement.maxOwed)
     return { bytes: code.out.copy(), offset: 0 }
   }
@@ -297,6 +291,23 @@ class MeterPass {
     return calls
   }
 
+  /** For each block with instructions that look at the counter, the fuel spent in it when the first one does. */
+  #spentAtCalls(graph: FlowGraph): ReadonlyMap<number, number> {
+    const found = new Map<number, number>()
+    const body = this.#body
+    let current = -1
+    let spent = 0
+    for (let at = 0; at < body.length; at++) {
+      const block = graph.blockOf.at(at)
+      if (block < 0) continue
+      if (block !== current) spent = 0
+      current = block
+      spent += this.#flow.cost(body, at) + this.#flow.advance(body, at)
+      if (this.#looks(body, at)) found.set(block, Math.min(spent, found.get(block) ?? spent))
+    }
+    return found
+  }
+
   report(bytesIn: number, bytesOut: number): MeterReport {
     const features = new Set([...this.#scan.features, ...moduleFeatures(this.#module)])
     return {
@@ -309,7 +320,6 @@ class MeterPass {
         this.#options.depth === false ? 0 : this.#cuts.counted.reduce((sum, counted) => sum + counted, 0),
       cachedFunctions: this.#cached,
       maxFuelBetweenChecks: this.#longest,
-      maxPrepaidFuel: this.#prepaid,
       maxOwedFuel: this.#owed,
       uncountedDepthBytes: this.#cuts.uncounted,
       bytesIn,
@@ -318,16 +328,7 @@ class MeterPass {
   }
 }
 
-/** An import spends no fuel of the module. */
-const IMPORT: CheckSummary = { through: 0, before: -1, after: -1 }
-const UNKNOWN_CALLEE: CheckSummary = IMPORT
+/** An import spends no fuel of the module, and may look at the counter. */
+const IMPORT: CheckSummary = { through: 0, before: 0, after: 0 }
 /** A function that checks on entry and was not looked at yet. */
 const CHECKED_CALLEE: CheckSummary = { through: -1, before: 0, after: 0 }
-
-/** Blocks at whose beginning nothing may be pending: those with checks, and those that checked edges lead to. */
-function settledBlocks(graph: FlowGraph, checks: CheckSites): Set<number> {
-  const settled = new Set<number>()
-  for (const [block, checked] of checks.blocks.entries()) if (checked === 1) settled.add(block)
-  for (const [edge, checked] of checks.edges.entries()) if (checked === 1) settled.add(graph.to.at(edge))
-  return settled
-}

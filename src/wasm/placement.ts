@@ -1,18 +1,32 @@
 /**
- * Where a function charges fuel, and how much: an event counting placement after Knuth and Ball & Larus.
+ * Where a function charges fuel, and how much: an event counting placement after Knuth, and Ball and Larus.
  *
  * Give every point of the flow graph a potential: what was charged so far minus what was spent so far. Along a
  * maximum spanning tree, weighted by frequency, nothing is charged: spending alone lowers the potential. What
  * remains, the chords, are the ways that run least; each is charged the difference that makes all ways agree.
  *
- * 1. On every way from the entry to an exit the charges sum up to the costs: the potential of all exits is 0.
- * 2. It is also 0 where a check stands and where an exception leaves the function.
- * 3. Code is put only where the graph allows it: edges that hold no code are in the tree before all others.
- * 4. The entry's potential is 0, or, with `freeEntry`, whatever suits best and is not negative: direct callers
- *    add it to the price of their call (`entryCharge`).
+ * 1. On every way from the entry to an exit the charges sum up to the costs: the potential of all exits is 0, and
+ *    that of the entry is what callers pay in advance (`entryCharge`), 0 unless all callers are known.
+ * 2. Where somebody may look at the counter (a check, a call of what may check) the potential is not positive:
+ *    charges never run ahead of the work, so that a counter below zero means that the fuel was really used up.
+ * 3. Where an exception may leave the function it is 0.
+ * 4. Code is put only where the graph allows it: edges that hold no code are in the tree before all others.
  */
 import { EDGE, EXIT, type FlowGraph, ROLE } from './flow-graph.ts'
 import type { Frequencies } from './frequency.ts'
+
+/** Points where the counter is looked at. */
+export interface LookPoints {
+  /** 1 for blocks that begin with a check, right behind their charge. */
+  readonly blocks: Uint8Array
+  /** 1 for edges that end with a check. */
+  readonly edges: Uint8Array
+  /**
+   * For blocks with calls of what may look, the least fuel spent in the block when one of them begins, the price
+   * of the call included.
+   */
+  readonly spentAtCalls: ReadonlyMap<number, number>
+}
 
 /** Charges of one function, in fuel; some may be negative. */
 export interface Placement {
@@ -20,10 +34,10 @@ export interface Placement {
   readonly blocks: Float64Array
   /** Charged when an edge is taken. */
   readonly edges: Float64Array
-  /** Charged by callers in advance. */
+  /** Whether checks stand before the charges of their blocks instead of behind them. */
+  readonly checksFirst: boolean
+  /** Charged by callers in advance; negative if they pay less than the price of the call. */
   readonly entryCharge: number
-  /** The most that is charged ahead of the work at any point. */
-  readonly maxPrepaid: number
   /** The most that the work is ahead of the charges at any point. */
   readonly maxOwed: number
 }
@@ -32,95 +46,196 @@ export interface Placement {
 const TAKEN_WEIGHT = 1.2
 const OTHERWISE_WEIGHT = 1.1
 const EDGE_WEIGHT = 0.999
+/** A charge where a check stands anyway is cheap: both share a load of the counter. */
+const CHECKED_WEIGHT = 0.75
 
 /**
  * Places the charges of one function.
  *
- * @param settled blocks at whose beginning nothing may be pending, because a check stands there.
  * @param freeEntry whether every caller can be made to pay in advance.
  */
 export function placeCharges(
   graph: FlowGraph,
   frequencies: Frequencies,
-  settled: Iterable<number>,
+  looks: LookPoints,
   freeEntry: boolean,
 ): Placement {
-  const settledBlocks = [...settled]
-  const placement = new ChargePlacer(graph, frequencies, settledBlocks, freeEntry).place()
-  if (placement.entryCharge >= 0) return placement
-  return new ChargePlacer(graph, frequencies, settledBlocks, false).place()
+  const unwinds = hasFixedExit(graph)
+  const joined = new ChargePlacer(graph, frequencies, looks, freeEntry, unwinds ? 'settled' : 'joined')
+  const placement = joined.place()
+  if (placement !== undefined) return placement
+  return new ChargePlacer(graph, frequencies, looks, freeEntry, 'open').place() as Placement
 }
+
+function hasFixedExit(graph: FlowGraph): boolean {
+  for (let edge = 0; edge < graph.edges; edge++) {
+    if (graph.to.at(edge) === EXIT && graph.kinds.at(edge) === EDGE.fixed) return true
+  }
+  return false
+}
+
+/**
+ * How entry, exits and the points between hang together.
+ *
+ * - `joined`: entry and exits are one point like any other; it succeeds if the potential is never positive where
+ *   somebody looks.
+ * - `open`: every exit is charged, so that all potentials between can be lowered together until it is so.
+ * - `settled`: exceptions leave the function, so that nothing can be lowered: checks are tied to 0 instead.
+ */
+type Shape = 'joined' | 'open' | 'settled'
 
 /** Points of the graph: block `b` begins at `2b` and ends at `2b + 1`; all exits are one point behind them. */
 class ChargePlacer {
   readonly #graph: FlowGraph
+  readonly #frequencies: Frequencies
+  readonly #looks: LookPoints
+  readonly #freeEntry: boolean
+  readonly #shape: Shape
   readonly #exit: number
   readonly #points: number
   readonly #parent: Int32Array
-  // Links: blocks first, then edges, then the ties of settled points to the exit.
-  readonly #tail: Int32Array
-  readonly #head: Int32Array
-  readonly #weight: Float64Array
+  // Links: blocks first, then edges, then ties of points to the exit.
+  readonly #tail: number[] = []
+  readonly #head: number[] = []
+  readonly #weight: number[] = []
   readonly #inTree: Uint8Array
-  readonly #links: number
 
-  constructor(graph: FlowGraph, frequencies: Frequencies, settled: readonly number[], freeEntry: boolean) {
+  constructor(
+    graph: FlowGraph,
+    frequencies: Frequencies,
+    looks: LookPoints,
+    freeEntry: boolean,
+    shape: Shape,
+  ) {
     this.#graph = graph
+    this.#frequencies = frequencies
+    this.#looks = looks
+    this.#freeEntry = freeEntry
+    this.#shape = shape
     this.#points = 2 * graph.blocks + 1
     this.#exit = 2 * graph.blocks
-    this.#links = graph.blocks + graph.edges + settled.length + 1
-    this.#tail = new Int32Array(this.#links)
-    this.#head = new Int32Array(this.#links)
-    this.#weight = new Float64Array(this.#links)
-    this.#inTree = new Uint8Array(this.#links)
-    this.#parent = new Int32Array(this.#points)
-    for (let point = 0; point < this.#points; point++) this.#parent[point] = point
-    let link = 0
-    for (let block = 0; block < graph.blocks; block++) {
-      const pad = graph.roles.at(block) === ROLE.pad
-      const weight = pad ? Number.POSITIVE_INFINITY : (frequencies.blocks[block] as number)
-      this.#link(link++, 2 * block, 2 * block + 1, weight)
-    }
-    for (let edge = 0; edge < graph.edges; edge++) {
-      const to = graph.to.at(edge)
-      const target = to === EXIT ? this.#exit : 2 * to
-      const weight = edgeWeight(graph.kinds.at(edge), frequencies.edges[edge] as number)
-      this.#link(link++, 2 * graph.from.at(edge) + 1, target, weight)
-    }
-    for (const block of settled) this.#link(link++, this.#exit, 2 * block, Number.POSITIVE_INFINITY)
-    this.#link(link, this.#exit, 0, freeEntry ? -1 : Number.POSITIVE_INFINITY)
+    for (let block = 0; block < graph.blocks; block++) this.#linkBlock(block)
+    for (let edge = 0; edge < graph.edges; edge++) this.#linkEdge(edge)
+    if (shape === 'settled') this.#tieChecks()
+    if (shape !== 'open' && !freeEntry) this.#link(this.#exit, 0, Number.POSITIVE_INFINITY)
+    this.#inTree = new Uint8Array(this.#weight.length)
+    this.#parent = Int32Array.from({ length: this.#points }, (_, point) => point)
   }
 
-  #link(link: number, tail: number, head: number, weight: number): void {
-    this.#tail[link] = tail
-    this.#head[link] = head
-    this.#weight[link] = weight
+  #link(tail: number, head: number, weight: number): void {
+    this.#tail.push(tail)
+    this.#head.push(head)
+    this.#weight.push(weight)
+  }
+
+  #linkBlock(block: number): void {
+    const frequency = this.#frequencies.blocks[block] as number
+    const pad = this.#graph.roles.at(block) === ROLE.pad
+    const weight = this.#looks.blocks[block] === 1 ? frequency * CHECKED_WEIGHT : frequency
+    this.#link(2 * block, 2 * block + 1, pad ? Number.POSITIVE_INFINITY : weight)
+  }
+
+  #linkEdge(edge: number): void {
+    const to = this.#graph.to.at(edge)
+    const target = to === EXIT ? this.#exit : 2 * to
+    const outside = to === EXIT && this.#shape === 'open'
+    const weight = edgeWeight(this.#graph.kinds.at(edge), this.#frequencies.edges[edge] as number)
+    this.#link(2 * this.#graph.from.at(edge) + 1, target, outside ? CHORD : weight)
+  }
+
+  /** Checks come before the charges of their blocks, and nothing is pending there. */
+  #tieChecks(): void {
+    for (const [block, checked] of this.#looks.blocks.entries()) {
+      if (checked === 1) this.#link(this.#exit, 2 * block, Number.POSITIVE_INFINITY)
+    }
+    for (const [edge, checked] of this.#looks.edges.entries()) {
+      if (checked === 1) this.#link(this.#exit, 2 * this.#graph.to.at(edge), Number.POSITIVE_INFINITY)
+    }
   }
 
   #cost(link: number): number {
-    return link < this.#graph.blocks ? (this.#graph.costs[link] as number) : 0
+    const { blocks, costs, advances } = this.#graph
+    return link < blocks ? (costs[link] as number) + (advances[link] as number) : 0
   }
 
-  place(): Placement {
+  /** Undefined if somebody would see a positive potential. */
+  place(): Placement | undefined {
     this.#span()
     const potential = this.#potentials()
-    const { blocks, edges } = this.#graph
-    const placement = { blocks: new Float64Array(blocks), edges: new Float64Array(edges) }
-    for (let link = 0; link < blocks + edges; link++) {
+    const charges = this.#charges(potential)
+    const highest = this.#highestSeen(potential, charges.blocks)
+    if (this.#shape === 'joined' && highest > 0) return undefined
+    if (this.#shape === 'open') this.#lower(potential, highest)
+    const { blocks, edges } = this.#shape === 'open' ? this.#charges(potential) : charges
+    const entry = potential[0] as number
+    if (!this.#freeEntry) blocks[0] = (blocks[0] as number) + entry
+    let lowest = 0
+    for (const value of potential) if (value < lowest) lowest = value
+    return {
+      blocks,
+      edges,
+      checksFirst: this.#shape === 'settled',
+      entryCharge: this.#freeEntry ? entry : 0,
+      maxOwed: -lowest,
+    }
+  }
+
+  /** What each chord has to charge. */
+  #charges(potential: Float64Array): { blocks: Float64Array; edges: Float64Array } {
+    const graph = this.#graph
+    const blocks = new Float64Array(graph.blocks)
+    const edges = new Float64Array(graph.edges)
+    for (let link = 0; link < graph.blocks + graph.edges; link++) {
       if (this.#inTree[link] === 1) continue
       const tail = potential[this.#tail[link] as number] as number
       const head = potential[this.#head[link] as number] as number
       const charge = head - tail + this.#cost(link)
-      if (link < blocks) placement.blocks[link] = charge
-      else placement.edges[link - blocks] = charge
+      if (link < graph.blocks) blocks[link] = charge
+      else edges[link - graph.blocks] = charge
     }
-    let highest = 0
-    let lowest = 0
-    for (const value of potential) {
-      if (value > highest) highest = value
-      if (value < lowest) lowest = value
+    return { blocks, edges }
+  }
+
+  /** The highest potential that a check or a callee can see. */
+  #highestSeen(potential: Float64Array, charges: Float64Array): number {
+    const { blocks, edges, spentAtCalls } = this.#looks
+    let highest = Number.NEGATIVE_INFINITY
+    for (const [block, checked] of blocks.entries()) {
+      if (checked === 1)
+        highest = Math.max(highest, (potential[2 * block] as number) + (charges[block] as number))
     }
-    return { ...placement, entryCharge: potential[0] as number, maxPrepaid: highest, maxOwed: -lowest }
+    for (const [edge, checked] of edges.entries()) {
+      if (checked === 1) highest = Math.max(highest, potential[2 * this.#graph.to.at(edge)] as number)
+    }
+    for (const [block, spent] of spentAtCalls) {
+      const paid = (potential[2 * block] as number) + (charges[block] as number)
+      highest = Math.max(highest, paid - spent)
+    }
+    return highest
+  }
+
+  /** Lowers all points but the exit, so that nobody sees a positive potential; further, if that spares a charge. */
+  #lower(potential: Float64Array, highest: number): void {
+    let shift = -highest
+    if (highest <= 0 && !this.#freeEntry) shift = 0
+    if (this.#freeEntry) shift = this.#sparingShift(potential, shift)
+    for (let point = 0; point < this.#exit; point++) potential[point] = (potential[point] as number) + shift
+  }
+
+  /** A shift, not above `limit`, that makes the charge of the busiest possible exit 0. */
+  #sparingShift(potential: Float64Array, limit: number): number {
+    const graph = this.#graph
+    let best = limit
+    let busiest = -1
+    for (let edge = 0; edge < graph.edges; edge++) {
+      if (graph.to.at(edge) !== EXIT) continue
+      const needed = -(potential[2 * graph.from.at(edge) + 1] as number)
+      const frequency = this.#frequencies.edges[edge] as number
+      if (needed > limit || frequency <= busiest) continue
+      busiest = frequency
+      best = needed
+    }
+    return best
   }
 
   #root(point: number): number {
@@ -135,14 +250,14 @@ class ChargePlacer {
 
   /** Kruskal: the heaviest links that close no circle. Equal weights go by order, so the result is one. */
   #span(): void {
-    const order = new Int32Array(this.#links)
-    for (let link = 0; link < this.#links; link++) order[link] = link
     const weight = this.#weight
+    const order = Int32Array.from({ length: weight.length }, (_, link) => link)
     order.sort((a, b) => {
       const difference = (weight[b] as number) - (weight[a] as number)
       return difference > 0 ? 1 : difference < 0 ? -1 : a - b
     })
     for (const link of order) {
+      if (weight[link] === CHORD) break
       const tail = this.#root(this.#tail[link] as number)
       const head = this.#root(this.#head[link] as number)
       if (tail === head) continue
@@ -151,11 +266,12 @@ class ChargePlacer {
     }
   }
 
-  /** Follows the tree from the exit, then from a point of every part that is not tied to it. */
+  /** Follows the tree from the exit and the entry, then from a point of every part that is tied to neither. */
   #potentials(): Float64Array {
+    const links = this.#weight.length
     const firstLink = new Int32Array(this.#points).fill(-1)
-    const nextLink = new Int32Array(2 * this.#links).fill(-1)
-    for (let link = 0; link < this.#links; link++) {
+    const nextLink = new Int32Array(2 * links).fill(-1)
+    for (let link = 0; link < links; link++) {
       if (this.#inTree[link] === 0) continue
       const tail = this.#tail[link] as number
       const head = this.#head[link] as number
@@ -168,6 +284,7 @@ class ChargePlacer {
     const known = new Uint8Array(this.#points)
     const stack: number[] = []
     const spread = (root: number): void => {
+      if (known[root] === 1) return
       known[root] = 1
       stack.push(root)
       for (let point = stack.pop(); point !== undefined; point = stack.pop()) {
@@ -184,10 +301,13 @@ class ChargePlacer {
       }
     }
     spread(this.#exit)
-    for (let point = 0; point < this.#points; point++) if (known[point] === 0) spread(point)
+    for (let point = 0; point < this.#points; point++) spread(point)
     return potential
   }
 }
+
+/** Weight of a link that must not be in the tree. */
+const CHORD = -1
 
 function edgeWeight(kind: number, frequency: number): number {
   switch (kind) {

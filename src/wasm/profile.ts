@@ -18,8 +18,7 @@ import { OP } from './opcode-table.ts'
 import { parseModule } from './parse-module.ts'
 import { ResultBlocks } from './result-block.ts'
 import { rewriteBody } from './rewrite-body.ts'
-import { scanModule } from './scan-module.ts'
-import { findUnwinding } from './unwinding.ts'
+import { mayUnwind, scanModule } from './scan-module.ts'
 import { I64 } from './value-type.ts'
 
 /** Which blocks a counting module counts. */
@@ -48,14 +47,13 @@ export function countBlocks(wasm: Uint8Array, options: CountOptions = {}): Count
   const module = parseModule(wasm)
   const context = codeContext(module)
   const scan = scanModule(module, context)
-  const unwinding = findUnwinding(scan, context.importedFunctions, options.importsMayThrow === true)
   const flow: FlowContext = {
     types: context.types,
     maxBlock: Number.POSITIVE_INFINITY,
     cost: () => 0,
     unchecked: () => 0,
-    mayUnwind: (body, at) =>
-      body.opcodes.at(at) === OP.call ? unwinding.byName(body.first.at(at)) : unwinding.byReference,
+    advance: () => 0,
+    unwinds: mayUnwind(scan, options.importsMayThrow === true),
   }
   const body = new DecodedBody()
   const results = new ResultBlocks(module)

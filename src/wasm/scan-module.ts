@@ -29,6 +29,14 @@ const SLOT_BYTES = 8
 const VECTOR_SLOT_BYTES = 16
 const VECTOR_BIT: number = 1 << FEATURES.indexOf('simd')
 
+/**
+ * Whether an exception may end calls while the instance lives on: the module throws or catches, or its host says
+ * that imports may throw through it. A trap is different: it ends the instance.
+ */
+export function mayUnwind(scan: ModuleScan, importsMayThrow: boolean): boolean {
+  return importsMayThrow || scan.functions.some((summary) => summary.throws || summary.catches)
+}
+
 /** Decodes every body once, which also checks it. */
 export function scanModule(module: Module, context: CodeContext): ModuleScan {
   const body = new DecodedBody()
