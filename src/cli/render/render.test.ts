@@ -63,7 +63,12 @@ describe('showValue', () => {
   })
 
   it('shows nothing that a terminal would obey, in values, keys, messages and sources', () => {
-    const hostile = { [esc]: esc, e: new Error(esc), r: new RegExp(esc.replace("[", "")), m: new Map([[esc, new Set([esc])]]) }
+    const hostile = {
+      [esc]: esc,
+      e: new Error(esc),
+      r: new RegExp(esc.replace('[', '')),
+      m: new Map([[esc, new Set([esc])]]),
+    }
     expect(showValue(hostile, 80)).not.toMatch(OBEYED)
     expect(showValue(esc, 80)).not.toMatch(OBEYED)
   })

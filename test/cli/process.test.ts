@@ -1,0 +1,133 @@
+/** The built command as people start it: limits, signals, pipes. Built before the tests run. */
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Ended, type Folder, makeFolder, start, toolsModule } from './cli.testkit.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const MAIN = join(ROOT, 'dist/src/cli/main.js')
+
+let folder: Folder
+beforeAll(() => {
+  const tools = toolsModule('build')
+  folder = makeFolder({
+    'p.js': 'return 6*7\n',
+    'loop.js': 'while(1);',
+    'sparse.js': "new Array(1e9)+''",
+    'allocate.js': 'const all = []; for (;;) all.push(new Array(1000).fill(1))',
+    'recurse.js': 'const down = (n) => down(n + 1) + 1; return down(0)',
+    'large.js': 'return "x".repeat(3e6)',
+    'never.js': 'return await prices.never()',
+    'tools.mjs': tools,
+    'timers.mjs': `${tools}\nsetInterval(() => {}, 1000)`,
+    'stray.mjs': `${tools}\nsetTimeout(() => { throw new Error('stray') }, 500)`,
+  })
+})
+afterAll(() => folder.remove())
+
+const run = (...args: string[]): Promise<Ended> => start(['run', ...args], folder.path).end
+const NEVER = ['never.js', '--tools', 'tools.mjs', '--grant', 'prices.never']
+
+describe('hostile programs end with 4 and the limit that they reached', () => {
+  it.each([
+    ['loop.js', ['fuel']],
+    // Whichever is smaller for it.
+    ['sparse.js', ['fuel', 'memory']],
+    ['allocate.js', ['memory']],
+    ['recurse.js', ['stack']],
+  ])('%s', async (file, limits) => {
+    const { code, stderr, json } = await run(file, '--json')
+    expect(code).toBe(4)
+    expect(limits).toContain(json().limit)
+    expect(stderr).toMatch(/^stopped: limit/)
+    // On an idle machine all of them are done in less than 2 s; a busy one must not fail the test.
+    expect(json().usage.wallMs).toBeLessThan(20_000)
+  })
+
+  it.each(['worker', 'host'])('--timeout 100ms holds without --fuel, thread %s', async (thread) => {
+    const { code, json } = await run('loop.js', '--timeout', '100ms', '--thread', thread, '--json')
+    expect(code).toBe(4)
+    expect(json().limit).toBe('wall')
+  })
+})
+
+describe('the same program twice', () => {
+  it('has the same fuel and the same final state', async () => {
+    const [first, second] = await Promise.all([run('p.js', '--json'), run('p.js', '--json')])
+    expect(first.json()).toMatchObject({
+      status: 'completed',
+      value: 42,
+      usage: { fuel: expect.any(Number) },
+    })
+    expect(second.json().usage.fuel).toBe(first.json().usage.fuel)
+    expect(second.json().stateDigest).toBe(first.json().stateDigest)
+  })
+})
+
+describe('signals and pipes', () => {
+  it('Ctrl-C stops a waiting program with a message and 130', async () => {
+    const started = start(['run', ...NEVER, '--json'], folder.path)
+    await started.said('asked')
+    started.signal('SIGINT')
+    const { code, stderr, json } = await started.end
+    expect(code).toBe(130)
+    expect(stderr).toContain('interrupted: the program was stopped')
+    expect(json()).toMatchObject({ status: 'failed', error: { code: 'aborted' } })
+  })
+
+  it('a tool that never answers ends at the deadline', async () => {
+    const { code, json } = await run(...NEVER, '--timeout', '200ms', '--json')
+    expect({ code, limit: json().limit }).toEqual({ code: 4, limit: 'wall' })
+  })
+
+  it('tools that keep timers do not keep the command', async () => {
+    expect(await run('p.js', '--tools', 'timers.mjs')).toMatchObject({ code: 0, stdout: '42\n' })
+  })
+
+  it('tools that throw outside of any call end the command, without a stack trace', async () => {
+    const { code, stderr } = await run('never.js', '--tools', 'stray.mjs', '--grant', 'prices.never')
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^error: .*Error: stray/m)
+    expect(stderr).not.toMatch(/^\s+at /m)
+  })
+
+  it('a reader that goes away is no failure, and no stack trace', async () => {
+    const { stdout, stderr } = await shell(`node "${MAIN}" run large.js | head -c 5`)
+    expect(stdout).toBe('xxxxx')
+    expect(stderr).toBe('')
+  })
+
+  it.runIf(existsSync('/dev/full'))('output that cannot be written is a failure', async () => {
+    const { code, stderr } = await shell(`node "${MAIN}" run p.js > /dev/full`)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^caisson: the output could not be written/)
+  })
+
+  it('a large document arrives whole', async () => {
+    const { json } = await run('large.js', '--json')
+    expect((json().value as string).length).toBe(3e6)
+  })
+
+  it('the program may come through a pipe', async () => {
+    expect(await start(['run', '-'], folder.path, 'return 1 + 1').end).toMatchObject({
+      code: 0,
+      stdout: '2\n',
+    })
+  })
+})
+
+describe('npx', () => {
+  it('runs the command from the root of the repository', async () => {
+    const { stdout } = await shell(`npx caisson run "${join(folder.path, 'p.js')}" --json`, ROOT)
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'completed', value: 42 })
+  })
+})
+
+function shell(line: string, cwd = folder.path): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile('sh', ['-c', line], { cwd }, (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr })
+    })
+  })
+}
