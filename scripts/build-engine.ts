@@ -56,12 +56,18 @@ function build(): { readonly manifest: EngineManifest; readonly files: ReadonlyM
   }
 }
 
+/** The manifest as a source file in the style of the others. */
 function manifestSource(manifest: EngineManifest): string {
+  const literal = JSON.stringify(manifest, null, 2)
+    .replace(/"(\w+)":/g, '$1:')
+    .replaceAll('"', "'")
+    .replace(/([^{,])$(?=\n *[}\]])/gm, '$1,')
+    .replace(/,$/, '')
   return [
     '/** The engine of this version. Written by `npm run build:engine -- --accept`; do not edit by hand. */',
     "import type { EngineManifest } from './engine.ts'",
     '',
-    `export const ENGINE_MANIFEST: EngineManifest = ${JSON.stringify(manifest, null, 2)}`,
+    `export const ENGINE_MANIFEST: EngineManifest = ${literal}`,
     '',
   ].join('\n')
 }

@@ -7,6 +7,8 @@ export const PACKAGE_ENTRIES: readonly string[] = [
   'src/entry/node.ts',
   'src/entry/browser.ts',
   'src/entry/edge.ts',
+  'src/entry/bindings.ts',
+  'src/entry/bindings.node.ts',
   'src/cli/main.ts',
 ]
 

@@ -358,8 +358,8 @@ export const DEFENCES: readonly Defence[] = [
     name: 'memory-cap',
     against: 'A guest takes all memory of the host.',
     file: 'src/isolate/engine-instance.ts',
-    find: 'if (bytes > cap) {',
-    replace: 'if (bytes > Number.POSITIVE_INFINITY) {',
+    find: 'const wanted = Math.min(cap, ',
+    replace: 'const wanted = Math.min(cap * 64, ',
     tests: ['test/attacks/memory.test.ts'],
   },
   {

@@ -13,8 +13,7 @@ const SMALL_BYTES = 64
 
 /** Cryptographically strong randomness of the platform. No byte is given twice, and none is kept once it was given. */
 export const systemEntropy: Entropy = {
-  bytes: (length) =>
-    length <= SMALL_BYTES ? takeAhead(checkedLength(length)) : draw(checkedLength(length)),
+  bytes: (length) => (length <= SMALL_BYTES ? takeAhead(checkedLength(length)) : draw(checkedLength(length))),
 }
 
 let ahead = new Uint8Array(0)

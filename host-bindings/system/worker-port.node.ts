@@ -1,4 +1,4 @@
-/** A Worker of Node as the port that `the Worker driver` talks to. */
+/** A Worker of Node as a `WorkerPort`. */
 import { Worker } from 'node:worker_threads'
 import type { WorkerPort } from '../../src/ports/worker-port.ts'
 

@@ -1,4 +1,4 @@
-/** A web Worker as the port that `the Worker driver` talks to. */
+/** A web Worker as a `WorkerPort`. */
 import type { WorkerPort } from '../../src/ports/worker-port.ts'
 
 /** Starts a module Worker. */

@@ -164,7 +164,7 @@ export class EngineInstance {
   #imports(): WebAssembly.ModuleImports {
     const failed = (error: unknown): void => {
       this.fault ??= error
-      this.gauge.halt('aborted')
+      this.gauge.halt('fault')
     }
     const word = (address: number, value: number): void => {
       this.words[address >>> 2] = value
@@ -222,10 +222,6 @@ export class EngineInstance {
   #grow(bytes: number): number {
     const current = this.size
     const cap = this.#memoryLimit === 0 ? current : this.#memoryLimit
-    if (bytes > cap) {
-      this.gauge.halt('memory')
-      return 0
-    }
     const wanted = Math.min(cap, Math.ceil(Math.max(bytes, current * 1.125) / PAGE) * PAGE)
     const pages = Math.floor((wanted - current) / PAGE)
     if (current + pages * PAGE < bytes) {

@@ -10,17 +10,23 @@
  * 2. The guest is stopped for fuel at the first check at which `consumed` exceeds the limit.
  * 3. `refill` never throws: a negative answer makes the module itself trap.
  * 4. The first reason to stop wins; later ones do not replace it.
+ * 5. Time that host functions take inside a turn counts against the deadline too, though no fuel tells of it.
  */
 import type { LimitName } from '../machine/limits.ts'
 import { REFILL_FUEL } from '../wasm/meter-options.ts'
 
-/** Why a turn was cut short. */
-export type StopReason = LimitName | 'aborted'
+/** Why a turn was cut short. `fault`: something of ours failed inside an import, and says itself what. */
+export type StopReason = LimitName | 'aborted' | 'fault'
 
 /** Fuel units per slice. Short enough for a deadline within a few milliseconds in the slowest builtin. */
 const SLICE = 500_000
 
 const STOP = -1n
+
+/** Host functions that a guest may call before the clock is looked at, while they are fast. */
+const CALLS_PER_LOOK = 16
+/** Milliseconds between two looks from which on the clock is looked at after every call. */
+const SLOW_MS = 1
 
 interface GaugeGlobals {
   /** `caisson.fuel`, i64. */
@@ -39,6 +45,8 @@ export class FuelGauge {
   #deadline = Number.POSITIVE_INFINITY
   #aborted: (() => boolean) | undefined
   #stop: StopReason | undefined
+  #callsToLook = CALLS_PER_LOOK
+  #lookedAt = 0
 
   constructor(globals: GaugeGlobals, monotonic: () => number, slice: number = SLICE) {
     this.#globals = globals
@@ -84,6 +92,21 @@ export class FuelGauge {
   charge(units: number): void {
     if (this.#settled + this.#allotted + units <= this.#limit) this.#settled += units
     else this.#globals.fuel.value = (this.#globals.fuel.value as bigint) - BigInt(units)
+  }
+
+  /**
+   * After a host function worked inside the turn. While they are slow the clock is looked at after each of them,
+   * while they are fast after every sixteenth: a look costs as much as a fast call.
+   */
+  hostWorked(): void {
+    this.#callsToLook -= 1
+    if (this.#callsToLook > 0) return
+    const now = this.#monotonic()
+    this.#callsToLook = now - this.#lookedAt > SLOW_MS ? 1 : CALLS_PER_LOOK
+    this.#lookedAt = now
+    if (this.#stop !== undefined) return
+    if (now > this.#deadline) this.halt('wall')
+    else if (this.#aborted?.() === true) this.halt('aborted')
   }
 
   /** Ends the turn at the next check inside the module. Called by imports, which must not throw. */

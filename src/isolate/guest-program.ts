@@ -22,6 +22,8 @@ const REJECTED = 2
 type Stage = 'evaluating' | 'final'
 
 export class GuestProgram {
+  /** Canonical size of the result; 0 before there is one. */
+  resultBytes = 0
   readonly #pooled: PooledInstance
   readonly #start: MachineStart
   #attempt: ProgramAttempt | undefined
@@ -177,6 +179,7 @@ export class GuestProgram {
         status: 'completed',
         value: this.#pooled.reader.read(cell, DEFAULT_VALUE_LIMITS, 'result'),
       }
+      this.resultBytes = this.#pooled.reader.lastBytes
     } catch (error) {
       this.#end = { status: 'failed', error: refusedResult(error) }
     }

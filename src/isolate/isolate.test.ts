@@ -131,7 +131,12 @@ describe('the pool', () => {
     const secret = 'correct-horse-battery-staple'
     const isolate = newIsolate(own)
     isolate.start(
-      { ...startOf('globalThis.kept = [input, input + 1].join(); kept.length'), input: secret },
+      {
+        ...startOf(
+          'globalThis.kept = []; for (let i = 0; i < 80; i++) kept.push(input.repeat(60) + i); kept.length',
+        ),
+        input: secret,
+      },
       FREELY,
     )
     isolate.dispose()

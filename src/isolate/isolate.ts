@@ -9,6 +9,7 @@
  *    that no limit explains. Until then the final state can be digested.
  */
 import { CaissonError } from '../base/errors.ts'
+import type { LimitName } from '../machine/limits.ts'
 import type {
   Answer,
   GuestCapability,
@@ -65,6 +66,8 @@ export class Isolate implements Machine {
   readonly #pending = new Map<number, PendingRecord>()
   #state: State = 'fresh'
   #reusable = true
+  /** Whether the program has begun: everything before is the host's. */
+  #begun = false
   #start!: MachineStart
   #log = new ConsoleLog(0)
   #clock!: LogicalClock
@@ -109,6 +112,7 @@ export class Isolate implements Machine {
       this.#receive(start.source.length)
       this.#program.install((name, index) => this.#pooled.newFunction(name, FIRST_CAPABILITY + index))
       this.#receive(this.#program.begin())
+      this.#begun = true
     })
   }
 
@@ -171,17 +175,26 @@ export class Isolate implements Machine {
     try {
       work()
       end = this.#program.proceed() ?? end
+      if (
+        end.status === 'completed' &&
+        this.#bytesOut + this.#program.resultBytes > this.#start.limits.bytesOut
+      ) {
+        instance.gauge.halt('bytes')
+      }
       // A finished program still waits for calls that it started and did not await.
       if (end.status === 'completed' && this.#pending.size > 0) end = WAITING
     } catch (error) {
       thrown = error
     }
     gauge.end()
-    if (instance.fault !== undefined) end = this.#trapped(instance.fault)
-    else if (gauge.stopReason !== undefined) end = this.#stopped(gauge.stopReason)
-    else if (thrown !== undefined) end = this.#trapped(thrown)
+    const { stopReason } = gauge
+    if (instance.fault !== undefined) this.#reusable = false
+    // A limit that is reached while the host works inside an import traps there too: the limit came first.
+    if (stopReason !== undefined && stopReason !== 'fault') end = this.#stopped(stopReason)
+    else if (instance.fault !== undefined) end = this.#trapped(instance.fault, true)
+    else if (thrown !== undefined) end = this.#trapped(thrown, this.#begun)
     else if (!instance.stackIsEmpty)
-      end = this.#trapped(new CaissonError('corrupted', 'The stack pointer drifted.'))
+      end = this.#trapped(new CaissonError('corrupted', 'The stack pointer drifted.'), true)
     const waiting = end.status === 'waiting'
     const turn = completeTurn(
       end,
@@ -201,12 +214,12 @@ export class Isolate implements Machine {
       memoryBytes: this.#pooled.instance.size,
       calls: this.#calls,
       bytesIn: this.#bytesIn,
-      bytesOut: this.#bytesOut,
+      bytesOut: this.#bytesOut + this.#program.resultBytes,
       logsDropped: this.#log.dropped,
     }
   }
 
-  #stopped(reason: NonNullable<PooledInstance['instance']['gauge']['stopReason']>): TurnEnd {
+  #stopped(reason: LimitName | 'aborted'): TurnEnd {
     if (reason === 'aborted') {
       return {
         status: 'failed',
@@ -216,11 +229,14 @@ export class Isolate implements Machine {
     return { status: 'exhausted', limit: reason, message: EXHAUSTED[reason] }
   }
 
-  /** The engine gave up, or something of ours did: only this isolate dies. */
-  #trapped(error: unknown): TurnEnd {
+  /**
+   * The engine gave up, or something of ours did: only this isolate dies.
+   * @param byGuest whether a refusal was the guest's doing; before its program began, it is about the input
+   */
+  #trapped(error: unknown, byGuest: boolean): TurnEnd {
     this.#reusable = false
     if (error instanceof WebAssembly.RuntimeError) return engineTrap(error.message)
-    if (CaissonError.is(error, 'corrupted')) return engineTrap(error.message)
+    if (CaissonError.is(error) && (byGuest || error.code === 'corrupted')) return engineTrap(error.message)
     this.#end()
     if (CaissonError.is(error)) throw error
     if (error instanceof RangeError || (error as { name?: unknown } | null)?.name === 'InternalError') {
@@ -248,6 +264,7 @@ export class Isolate implements Machine {
     if (!this.#log.hasRoom) this.#log.drop()
     else {
       const text = this.#pooled.reader.inspectAll(values, count)
+      this.#pooled.instance.gauge.hostWorked()
       this.#pooled.instance.gauge.charge(CALL_FUEL + text.length * CALL_FUEL_PER_BYTE)
       this.#log.write(level, text, this.#clock.peek())
     }
@@ -272,9 +289,11 @@ export class Isolate implements Machine {
         args = reader.read(values, this.#readLimits, capability.name)
         bytes = reader.lastBytes
       } catch (error) {
+        instance.gauge.hostWorked()
         if (!CaissonError.is(error) || error.code === 'corrupted') throw error
         return this.#refuse(capability, { code: error.code, message: error.message, name: 'TypeError' })
       }
+      instance.gauge.hostWorked()
       this.#bytesOut += bytes
       if (this.#bytesOut > limits.bytesOut) {
         instance.gauge.halt('bytes')
@@ -284,9 +303,15 @@ export class Isolate implements Machine {
     instance.gauge.charge(CALL_FUEL + bytes * CALL_FUEL_PER_BYTE)
     if (capability.sync) {
       const reply = this.#syncCalls.call(index, args, bytes)
+      instance.gauge.hostWorked()
       if (reply instanceof Refusal) return this.#throwInGuest(reply.failure)
       if (reply === undefined) return 0
-      const cell = writer.write(reply, DEFAULT_VALUE_LIMITS, capability.name)
+      let cell: number
+      try {
+        cell = writer.write(reply, DEFAULT_VALUE_LIMITS, capability.name)
+      } catch (error) {
+        return this.#throwInGuest(invalidResult(error))
+      }
       this.#receive(writer.lastBytes)
       return cell
     }
@@ -345,9 +370,8 @@ export class Isolate implements Machine {
       try {
         cell = writer.write(answer.value, DEFAULT_VALUE_LIMITS, record.capability)
       } catch (error) {
-        if (!CaissonError.is(error) || error.code === 'corrupted') throw error
         settle = record.reject
-        cell = writer.writeFailure({ code: 'invalid_result', message: error.message })
+        cell = writer.writeFailure(invalidResult(error))
       }
     } else {
       settle = record.reject
@@ -404,6 +428,12 @@ function completeTurn(
         usage,
       }
   }
+}
+
+/** What a guest gets for an answer that it cannot take. Everything else goes on up. */
+function invalidResult(error: unknown): GuestFailure {
+  if (!CaissonError.is(error) || error.code === 'corrupted') throw error
+  return { code: 'invalid_result', message: error.message }
 }
 
 function publicCall({ id, capability, args, bytes, askedAtMs }: PendingCall): PendingCall {

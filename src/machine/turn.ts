@@ -20,7 +20,7 @@ export interface GuestError {
   /** Name of the error class, or `"Error"` when something else than an error was thrown. */
   readonly name: string
   readonly message: string
-  /** Code of a failed capability call, or of the runtime's own (`stalled`, `syntax`), else undefined. */
+  /** Code of a failed capability call, or of the runtime's own (`stalled`), else undefined. A guest may put any code on what it throws. */
   readonly code?: string
   /** The guest's stack, one frame a line, in positions of the guest's own source. */
   readonly stack?: string

@@ -91,7 +91,7 @@ class PooledRuntime implements Runtime {
   readonly #workers: WorkerPool
   readonly #maxPages: number
   /** Makes idempotency keys of this runtime differ from those of any other. */
-  readonly #id: string
+  #id: string | undefined
   #guests = 0
 
   constructor(
@@ -108,7 +108,6 @@ class PooledRuntime implements Runtime {
     this.#defaults = defaults
     this.#engine = engine
     this.#base = baseImageOf(engine)
-    this.#id = toHex(platform.entropy.bytes(8))
     this.#line = new GuestLine(options.concurrency ?? 64)
     this.#maxPages = Math.ceil((options.maxMemoryBytes ?? DEFAULT_MAX_MEMORY) / PAGE)
     this.#workers = new WorkerPool({
@@ -233,6 +232,8 @@ class PooledRuntime implements Runtime {
 
   #gateFor(options: RunOptions): Gate {
     const { callLog, approver, lease, telemetry } = this.#options
+    // Drawn with the first guest: edge workers refuse randomness while a module loads.
+    this.#id ??= toHex(this.#platform.entropy.bytes(8))
     this.#guests += 1
     return createGate({
       grants: grantSet(this.#table, options.grants ?? []),

@@ -24,6 +24,7 @@ export async function runTypeScript(name: string, code: string): Promise<Ran> {
   const file = join(FOLDER, `${name}.mjs`)
   mkdirSync(FOLDER, { recursive: true })
   const entry = join(ROOT, 'src/entry/node.ts')
+  const bindings = join(ROOT, 'src/entry/bindings.node.ts')
   const bundle = await build({
     stdin: { contents: code, loader: 'ts', resolveDir: ROOT, sourcefile: `${name}.ts` },
     bundle: true,
@@ -32,7 +33,7 @@ export async function runTypeScript(name: string, code: string): Promise<Ran> {
     platform: 'node',
     target: 'node20',
     packages: 'external',
-    alias: { caisson: entry },
+    alias: { 'caisson/bindings': bindings, caisson: entry },
     // The sources find the engine beside themselves, and the bundle lies elsewhere.
     define: { 'import.meta.url': JSON.stringify(pathToFileURL(entry).href) },
     logLevel: 'silent',

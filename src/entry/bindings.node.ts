@@ -1,0 +1,9 @@
+/** Ready-made capabilities for Node, Bun and Deno: those of every platform, real files and checked addresses. */
+
+export { createNodeFetchCapabilities } from '../../host-bindings/fetch/node/node-fetch-capabilities.node.ts'
+export {
+  type DirectoryFileTree,
+  type DirectoryFileTreeOptions,
+  openDirectoryFileTree,
+} from '../../host-bindings/files/node/directory-file-tree.node.ts'
+export * from './bindings.ts'
