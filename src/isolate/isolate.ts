@@ -302,6 +302,8 @@ export class Isolate implements Machine {
     }
     instance.gauge.charge(CALL_FUEL + bytes * CALL_FUEL_PER_BYTE)
     if (capability.sync) {
+      // The deadline passed while the arguments were read: nothing leaves the guest any more.
+      if (instance.gauge.stopReason !== undefined) return 0
       const reply = this.#syncCalls.call(index, args, bytes)
       instance.gauge.hostWorked()
       if (reply instanceof Refusal) return this.#throwInGuest(reply.failure)
