@@ -4,10 +4,10 @@
  * After every attack the host's primordials are what they were, and another guest works.
  */
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { CaissonError } from '../../src/base/errors.ts'
 import { LIMITS, TestGuest } from '../../src/isolate/bridge/bridge.testkit.ts'
 import { difference } from '../../src/isolate/bridge/same-value.testkit.ts'
 import { DEFAULT_VALUE_LIMITS } from '../../src/values/limits.ts'
+import { codeOf, expectCorruptionContained } from './heap-corruption.ts'
 
 /** Names and values of what hangs on the prototypes that a forged key or setter could reach. */
 function primordials(): string {
@@ -30,16 +30,6 @@ afterEach(() => {
   expect(primordials()).toBe(before)
   expect(neighbour.roundTrip({ alive: [1, new Map([[1, 2]])] })).toEqual({ alive: [1, new Map([[1, 2]])] })
 })
-
-function codeOf(act: () => unknown): string {
-  try {
-    act()
-    return 'nothing'
-  } catch (error) {
-    if (CaissonError.is(error)) return error.code
-    throw error
-  }
-}
 
 /** Poisons everything that a guest can reach. `hit` collects what ran. */
 const POISON = `(() => {
@@ -300,98 +290,13 @@ describe('a host whose stack is nearly used up', () => {
 })
 
 describe('a corrupted heap', () => {
-  /** A small generator of numbers (mulberry32), so that a failure can be repeated. */
-  function generator(seed: number): () => number {
-    let state = seed
-    return () => {
-      state = (state + 0x6d2b79f5) | 0
-      let t = Math.imul(state ^ (state >>> 15), 1 | state)
-      t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-      return (t ^ (t >>> 14)) >>> 0
-    }
-  }
-
-  const SOURCE = `(() => {
-    const shared = {deep: [[[1, "two", 3.5]]], when: new Date(5)}
-    const holes = [1, , shared]; holes.extra = "x"
-    const object = {shared, again: shared, holes, map: new Map([[shared, 1], ["k", new Set([1, 2n ** 100n])]]),
-      bytes: new Uint8Array([1, 2, 3]), view: new DataView(new ArrayBuffer(9), 1), floats: new Float64Array(4),
-      error: new TypeError("message", {cause: new Error("cause")}), regexp: /a[b-c]+/giu, boxed: Object("s"),
-      rope: "r".repeat(9000) + "s".repeat(9000), wide: "\\u65e5\\u672c\\ud800", args: (function () { return arguments })(1, 2)}
-    object.self = object
-    return object
-  })()`
-
-  function attack(
-    name: string,
-    rounds: number,
-    mutate: (random: () => number, words: Uint32Array, low: number, high: number) => [number, number][],
-  ): void {
-    it(name, () => {
-      const guest = new TestGuest()
-      const cell = guest.cell(SOURCE)
-      const words = new Uint32Array(guest.memory.buffer)
-      // The graph was allocated last: most of it lies around its root.
-      const root = words[cell >>> 2] as number
-      const [low, high] = [(root - 60_000) >>> 2, (root + 120_000) >>> 2]
-      const random = generator(0xc0ffee)
-      const limits = { bytes: 200_000, nodes: 5000, depth: 50 }
-      const codes = new Map<string, number>()
-      let slowest = 0
-      for (let round = 0; round < rounds; round += 1) {
-        const undo = mutate(random, words, low, high)
-        const start = performance.now()
-        const code = codeOf(() => guest.reader.read(cell, limits))
-        if (round % 5 === 0) {
-          codeOf(() => guest.reader.readError(cell))
-          codeOf(() => guest.reader.inspect(cell))
-        }
-        slowest = Math.max(slowest, performance.now() - start)
-        codes.set(code, (codes.get(code) ?? 0) + 1)
-        for (const [at, value] of undo.reverse()) words[at] = value
-      }
-      expect(codeOf(() => guest.reader.read(cell, limits))).toBe('nothing')
-      expect(
-        [...codes.keys()].every((code) =>
-          ['nothing', 'corrupted', 'value_refused', 'value_too_large', 'value_too_deep'].includes(code),
-        ),
-      ).toBe(true)
-      // That the attack reaches what is read at all.
-      expect(codes.get('corrupted') ?? 0).toBeGreaterThan(rounds / 100)
-      expect(slowest).toBeLessThan(2000)
-    }, 120_000)
-  }
-
-  attack('survives 10,000 rounds of flipped bits', 10_000, (random, words, low, high) => {
-    const undo: [number, number][] = []
-    for (let i = 0; i < 40; i += 1) {
-      const at = low + (random() % (high - low))
-      undo.push([at, words[at] as number])
-      words[at] = ((words[at] as number) ^ (1 << (random() % 32))) >>> 0
-    }
-    return undo
+  // Ten times as many rounds in bridge.long.test.ts.
+  it.each([
+    ['flipped bits', 1_000],
+    ['foreign words', 500],
+  ] as const)('survives rounds of corruption: %s, %d times', (kind, rounds) => {
+    expectCorruptionContained(kind, rounds)
   })
-
-  attack(
-    'survives 5,000 rounds of words replaced by other words of the heap, lengths and extremes',
-    5000,
-    (random, words, low, high) => {
-      const undo: [number, number][] = []
-      const extremes = [0, 1, 7, 8, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0xffff_fff8, 0x3fff_ffff]
-      for (let i = 0; i < 20; i += 1) {
-        const at = low + (random() % (high - low))
-        undo.push([at, words[at] as number])
-        const choice = random() % 3
-        words[at] =
-          choice === 0
-            ? (words[low + (random() % (high - low))] as number)
-            : choice === 1
-              ? (extremes[random() % extremes.length] as number)
-              : (low * 4 + (random() % ((high - low) * 4))) & ~7
-      }
-      return undo
-    },
-  )
 
   it('ends on lists and ropes that go in circles, and on counts of four billion', () => {
     const limits = { bytes: 1_000_000, nodes: 100_000, depth: 50 }

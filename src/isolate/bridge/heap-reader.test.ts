@@ -1,3 +1,4 @@
+import { runInThisContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { CaissonError } from '../../base/errors.ts'
 import { DEFAULT_VALUE_LIMITS } from '../../values/limits.ts'
@@ -53,7 +54,7 @@ describe('HeapReader.read', () => {
     '[new Error("e"), new TypeError("t", {cause: {a: 1}}), new RangeError(), new Error("")]',
     '[JSON, Math, Reflect]',
   ])('agrees with structured clone on %s', (source) => {
-    const expected: unknown = structuredClone(new Function(`return ${source}`)())
+    const expected: unknown = structuredClone(runInThisContext(`(${source})`))
     expect(difference(expected, guest.evaluate(`(${source})`))).toBeUndefined()
   })
 

@@ -32,6 +32,7 @@ export function openEngineGuest(wasm: Uint8Array<ArrayBuffer>, createImports: Im
   const host: GuestHost = {
     createTag: () => new exceptionApi.Tag({ parameters: ['i32'] }),
     throwTagged: (tag, payload) => {
+      // oxlint-disable-next-line typescript/only-throw-error -- an exception of WebAssembly is no Error
       throw new exceptionApi.Exception(tag as object, [payload])
     },
   }
