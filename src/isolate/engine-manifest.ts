@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-dfd50220f6e1c1da',
+  id: 'quickjs-b4eda0e56503a227',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -20,12 +20,12 @@ export const ENGINE_MANIFEST: EngineManifest = {
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
   profiles: {
     v8: {
-      sha256: 'b4137d52b664c675c80db91c0f424303731e2c52110054b786aa6904d1d61aa1',
-      bytes: 689831,
+      sha256: '36d19b3bce7026d05d68d119bb9793366ce7e31e5aae3873ea20080f50aa66ec',
+      bytes: 696500,
     },
     portable: {
-      sha256: '849d7aaded19e96ebcf4731976b3de5bf611801073ba5d37a1eb47d777f0b185',
-      bytes: 661637,
+      sha256: 'b9d4aba73170329947990630af6f7d2295ac3ad02f5d73c7896656ab3e5f588e',
+      bytes: 659886,
     },
   },
 }

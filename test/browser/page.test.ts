@@ -7,7 +7,7 @@ import { build as esbuild } from 'esbuild'
 import { type Browser, chromium, type Page } from 'playwright'
 import { build as viteBuild } from 'vite'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { openRuntime, type Outcome, type RunOptions } from '../../src/entry/node.ts'
+import { type Outcome, openRuntime, type RunOptions } from '../../src/entry/node.ts'
 import { type PageServer, servePage } from './page-server.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -55,7 +55,10 @@ async function bundleWithEsbuild(): Promise<string> {
     logLevel: 'error',
   })
   cpSync(join(root, 'dist/engines'), join(outDir, 'engines'), { recursive: true })
-  writeFileSync(join(outDir, 'index.html'), '<!doctype html><script type="module" src="/a/b/main.js"></script>')
+  writeFileSync(
+    join(outDir, 'index.html'),
+    '<!doctype html><script type="module" src="/a/b/main.js"></script>',
+  )
   return outDir
 }
 
@@ -100,7 +103,8 @@ for (const [bundler, bundle] of Object.entries({ Vite: bundleWithVite, esbuild: 
     })
 
     it('uses the same fuel and ends in the same state as in Node', async () => {
-      const program = "const m = new Map([['a', [1, 2]]]); let n = 0; for (const x of 'hello') n += x.length; return [m.size, n, Math.random()]"
+      const program =
+        "const m = new Map([['a', [1, 2]]]); let n = 0; for (const x of 'hello') n += x.length; return [m.size, n, Math.random()]"
       const options: RunOptions = { seed: 1, stateDigest: true }
       const there = await run(program, options)
       const runtime = await openRuntime()
@@ -111,8 +115,8 @@ for (const [bundler, bundle] of Object.entries({ Vite: bundleWithVite, esbuild: 
     })
 
     it('lets the page live while a guest computes in a Worker', async () => {
-      const { outcome, ticks } = await page.evaluate(
-        () => window.runAndTick('while (1);', { thread: 'worker', limits: { wallMs: 400 } }),
+      const { outcome, ticks } = await page.evaluate(() =>
+        window.runAndTick('while (1);', { thread: 'worker', limits: { wallMs: 400 } }),
       )
       expect(outcome).toMatchObject({ status: 'exhausted', limit: 'wall' })
       expect(ticks).toBeGreaterThan(10)
