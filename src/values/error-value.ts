@@ -75,17 +75,22 @@ function hide(target: object, key: string, value: unknown): void {
   Object.defineProperty(target, key, { value, writable: true, enumerable: false, configurable: true })
 }
 
+/**
+ * V8 formats the host's frames before it lets them be redefined, but not when they are overwritten: 13 us
+ * against 4. Elsewhere overwriting alone would leave an enumerable property.
+ */
+function overwriteStack(error: Error, stack: string): void {
+  error.stack = stack
+  hide(error, 'stack', stack)
+}
+
 /** A fresh error with this name and message, of the standard class of that name where there is one. */
 export function createError(name: string, message: string | undefined): Error {
   const Class = Object.hasOwn(CLASSES, name) ? CLASSES[name] : undefined
   const error = new (Class ?? Error)()
   if (message !== undefined) hide(error, 'message', message)
   if (Class === undefined) hide(error, 'name', name)
-  const stack = message === undefined || message === '' ? name : `${name}: ${message}`
-  // V8 formats the host's frames before it lets them be redefined, and not when they are overwritten: 13 us
-  // against 4. Elsewhere assigning alone would leave an enumerable property.
-  error.stack = stack
-  hide(error, 'stack', stack)
+  overwriteStack(error, message === undefined || message === '' ? name : `${name}: ${message}`)
   return error
 }
 
