@@ -11,24 +11,11 @@ import { PROGRAMS } from '../bench/subjects/programs.ts'
 import { parseEngine } from '../src/isolate/engine.ts'
 import { EngineInstance } from '../src/isolate/engine-instance.ts'
 import { installGuestRuntime } from '../src/isolate/guest-runtime.ts'
-import { encodeModule, parseModule } from '../src/wasm/binary.ts'
-import { i32Constant } from '../src/wasm/constant-expression.ts'
-import { addExport, addGlobal } from '../src/wasm/edit.ts'
-import { DEPTH_EXPORT, FUEL_EXPORT } from '../src/wasm/meter-options.ts'
 import { countBlocks, readBlockCounts } from '../src/wasm/profile.ts'
-import { I32, I64 } from '../src/wasm/value-type.ts'
 import { editEngine } from './engine/edit-engine.ts'
 import { encodeFrequencies, frequenciesFile } from './engine/frequencies.ts'
+import { withIdleCounters } from './engine/idle-counters.ts'
 import { readUpstream } from './engine/read-upstream.ts'
-
-/** The instance wants the globals of a metered module; here nothing counts them down. */
-function withIdleCounters(wasm: Uint8Array): Uint8Array {
-  const i64Zero = new Uint8Array([0x42, 0, 0x0b])
-  const fuel = addGlobal(parseModule(wasm), { type: { value: I64, mutable: true }, init: i64Zero })
-  const depth = addGlobal(fuel.module, { type: { value: I32, mutable: true }, init: i32Constant(0) })
-  const exported = addExport(depth.module, { name: FUEL_EXPORT, kind: 'global', index: fuel.index })
-  return encodeModule(addExport(exported, { name: DEPTH_EXPORT, kind: 'global', index: depth.index }))
-}
 
 const { wasm, layout } = editEngine(readUpstream())
 const counting = countBlocks(withIdleCounters(wasm))

@@ -1,5 +1,6 @@
 /** Every subject, in the order of the tables. A new one is a file and a line here. */
 import { openCaisson } from './caisson.ts'
+import { openMetered, openUnmetered } from './engine-builds.ts'
 import { openIsolatedVm } from './isolated-vm.ts'
 import { openMonty } from './monty.ts'
 import { openNodeVm } from './node-vm.ts'
@@ -18,4 +19,7 @@ export const SUBJECTS: readonly SubjectSource[] = [
   { id: 'isolated-vm', open: openIsolatedVm },
   { id: 'worker-threads', open: openWorkerThreads },
   { id: 'node-vm', open: openNodeVm },
+  { id: 'engine-unmetered', open: openUnmetered },
+  { id: 'engine-v8', open: () => openMetered('v8') },
+  { id: 'engine-portable', open: () => openMetered('portable') },
 ]

@@ -7,12 +7,16 @@
  * round, and the arguments of the next call say how it ended. That step is part of the figure.
  */
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
 import { systemClock } from '../../host-bindings/system/system-clock.ts'
 import { type Capability, capability, type Guest, openRuntime, type Runtime } from '../../src/entry/node.ts'
 import { ENGINE_MANIFEST } from '../../src/isolate/engine-manifest.ts'
 import { Isolate } from '../../src/isolate/isolate.ts'
 import { checkedTrial, type Trial } from '../harness/trial.ts'
-import { createEnginePool } from './engine-files.ts'
+import { DEADLINE_MEMORY_BYTES, DEADLINE_MS } from '../suites/deadline.ts'
+import { createEnginePool, readEngineFile } from './engine-files.ts'
 import { callLoopSource } from './guest-loops.ts'
 import { countedHost, type HostCallShape } from './host-call-shapes.ts'
 import type { Subject } from './subject.ts'
@@ -102,6 +106,39 @@ async function acquireTrial(): Promise<Trial> {
   }
 }
 
+async function endlessTrial(source: string): Promise<Trial> {
+  const runtime = await openRuntime()
+  const limits = { fuel: 2 ** 52, wallMs: DEADLINE_MS, memoryBytes: DEADLINE_MEMORY_BYTES }
+  return {
+    operations: 1,
+    run: async () => {
+      const start = performance.now()
+      const outcome = await runtime.run(source, { limits })
+      const elapsed = performance.now() - start
+      const limit = outcome.status === 'exhausted' ? outcome.limit : outcome.status
+      if (limit !== 'wall' && limit !== 'memory') throw new Error(`ended by ${limit}`)
+      return elapsed * 1e6
+    },
+  }
+}
+
+/** Bundled as a page would: the code of the entry, minified, and the engine file beside it. */
+async function downloadTrial(): Promise<Trial> {
+  const entry = fileURLToPath(new URL('../../src/entry/browser.ts', import.meta.url))
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+  })
+  const files = [...outputFiles.map(({ contents }) => contents), readEngineFile('v8')]
+  const bytes = files.reduce((sum, file) => sum + gzipSync(file, { level: 9 }).length, 0)
+  return { operations: 1, run: () => bytes }
+}
+
 export async function openCaisson(): Promise<Subject> {
   const runtime = await openRuntime({ capabilities: [nextRound] })
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -119,5 +156,7 @@ export async function openCaisson(): Promise<Subject> {
       const { next, dispose } = await startRounds(runtime, program.source, 'run()', [])
       return { ...checkedTrial(1, next, program.check), dispose }
     },
+    endless: (source) => () => endlessTrial(source),
+    download: downloadTrial,
   }
 }

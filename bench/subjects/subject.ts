@@ -25,6 +25,10 @@ export interface Subject {
   readonly hostCall: (shape: HostCallShape) => Ability<() => Trial | Promise<Trial>>
   /** `run`: a guest that evaluated the program before calls its `run()`; the program checks the result. */
   readonly throughput: (program: Program) => Ability<() => Trial | Promise<Trial>>
+  /** `run`: a guest with 100 ms and 64 MiB runs a program that never ends, and returns the nanoseconds until it did. */
+  readonly endless?: (source: string) => Ability<() => Trial | Promise<Trial>>
+  /** `run` returns the bytes that a page downloads, compressed. */
+  readonly download?: Ability<() => Trial | Promise<Trial>>
 }
 
 /** What opens a subject, and why that may fail: a package that is not installed, a runtime that lacks something. */
