@@ -1,7 +1,8 @@
 /**
  * Positions in the author's source, from the stacks of the engine.
  *
- * A frame line of the engine reads `    at name (file:line:column)`. The text is a guest's: bounded, and
+ * A frame line of the engine reads `    at name (file:line:column)`, that of a syntax error
+ * `    at file:line:column`. The text is a guest's: bounded, and
  * taken apart without backtracking.
  */
 import type { GuestError } from '../machine/turn.ts'
@@ -12,7 +13,7 @@ export interface SourceShift {
   readonly columns: number
 }
 
-const FRAME = /^( *at [^\n(]*\(?)([^\n()]*):(\d{1,9}):(\d{1,9})(\)?)$/
+const FRAME = /^( *at (?:[^\n(]*\()?)([^\n()]*):(\d{1,9}):(\d{1,9})(\)?)$/
 
 /** Moves the positions of the first line back to where the author wrote it, and names where it was thrown. */
 export function locateError(error: GuestError, shift: SourceShift): GuestError {

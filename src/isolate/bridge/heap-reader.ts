@@ -94,7 +94,14 @@ export class HeapReader {
   }
 
   #readErrorWords(low: number, high: number): GuestError {
-    return readGuestError(this.#walk, low, high)
+    try {
+      return readGuestError(this.#walk, low, high)
+    } catch (error) {
+      // More properties than anybody looks through: an error all the same, and no refusal of the host's.
+      if (CaissonError.is(error, 'value_too_large'))
+        return { name: 'Error', message: '[error too large to show]' }
+      throw error
+    }
   }
 
   /** Whether the value in the cell at `pointer` can be called. */

@@ -95,7 +95,7 @@ function firstPosition(stack: string): GuestError['position'] {
     if (beforeLine <= 0) continue
     const line = Number(place.slice(beforeLine + 1, beforeColumn))
     const column = Number(place.slice(beforeColumn + 1))
-    if (Number.isInteger(line) && Number.isInteger(column) && line > 0 && column > 0) {
+    if (Number.isSafeInteger(line) && Number.isSafeInteger(column) && line > 0 && column > 0) {
       return { file: place.slice(0, beforeLine), line, column }
     }
   }
