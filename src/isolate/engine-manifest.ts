@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-b4eda0e56503a227',
+  id: 'quickjs-c0fd249e5895412c',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -20,12 +20,12 @@ export const ENGINE_MANIFEST: EngineManifest = {
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
   profiles: {
     v8: {
-      sha256: '36d19b3bce7026d05d68d119bb9793366ce7e31e5aae3873ea20080f50aa66ec',
-      bytes: 696500,
+      sha256: 'f21dbf4132a3b1f6f7a0820de0919d14d3590ec52db3d505f0497faefa49d676',
+      bytes: 696314,
     },
     portable: {
-      sha256: 'b9d4aba73170329947990630af6f7d2295ac3ad02f5d73c7896656ab3e5f588e',
-      bytes: 659886,
+      sha256: 'fd58d760bc36ff0a16f49216396cab6bb674cd967fcc58c0b17d4bac94a3ad01',
+      bytes: 659793,
     },
   },
 }
