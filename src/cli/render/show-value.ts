@@ -83,7 +83,7 @@ class ValuePrinter {
           ? 'Date(invalid)'
           : `Date(${(value as Date).toISOString()})`
       case 'regexp':
-        return escapeText(String(value))
+        return escapeText((value as RegExp).toString())
       case 'error':
         return this.#error(value as Error, depth)
       case 'boxed':

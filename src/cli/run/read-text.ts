@@ -14,7 +14,7 @@ import { EXIT } from '../exit-code.ts'
 import { showSize } from '../units/parse-size.ts'
 
 /** Largest program or input, in bytes. */
-export const MAX_TEXT_BYTES: number = 8 * 1024 * 1024
+const MAX_TEXT_BYTES = 8 * 1024 * 1024
 
 const CHUNK = 64 * 1024
 
