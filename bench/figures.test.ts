@@ -4,7 +4,7 @@ import type { Samples } from './harness/measure.ts'
 import { caseReport, suiteReport } from './harness/report.ts'
 import type { Suite } from './harness/suite.ts'
 
-const DEFINITION: FigureDefinition = {
+const DEFINITION = {
   what: 'a call',
   measuredBy: 'calls/plain',
   subject: 'ours',
@@ -12,7 +12,7 @@ const DEFINITION: FigureDefinition = {
   sense: 'faster',
   atLeast: 10,
   aim: 25,
-}
+} as const satisfies FigureDefinition
 
 const SUITE: Suite = {
   name: 'calls',
@@ -60,6 +60,26 @@ describe('figures', () => {
     const figure = { ...DEFINITION, measuredBy: 'calls', sense: 'cost', atLeast: 5, aim: 3 } as const
     expect(figuresOf(report, [figure])).toMatchObject([{ value: 4, verdict: 'reached' }])
     expect(report.suites[0]?.summary).toEqual([{ subject: 'ours', ratio: 4, cases: 2 }])
+  })
+
+  it('take the worst case of a quantity that has a bound', () => {
+    const report = reportOf({
+      quick: [samples('ours', 3)],
+      slow: [samples('ours', 8), samples('theirs', 90)],
+    })
+    const worst = { sense: 'worst', what: '', measuredBy: 'calls', subject: 'ours', unit: 'ns' } as const
+    expect(figuresOf(report, [{ ...worst, atLeast: 9, aim: 8 }])).toMatchObject([
+      { value: 8, verdict: 'aim reached' },
+    ])
+    expect(figuresOf(report, [{ ...worst, atLeast: 7, aim: 6 }])).toMatchObject([{ verdict: 'missed' }])
+  })
+
+  it('count who agrees, and nobody where one differs', () => {
+    const agreement = { sense: 'agreement', what: '', measuredBy: 'calls', atLeast: 2, aim: 3 } as const
+    const equal = reportOf({ plain: [samples('a', 0), samples('b', 0)] })
+    expect(figuresOf(equal, [agreement])).toMatchObject([{ value: 2, verdict: 'reached' }])
+    const unequal = reportOf({ plain: [samples('a', 0), samples('b', 1), samples('c', 0)] })
+    expect(figuresOf(unequal, [agreement])).toMatchObject([{ value: 0, verdict: 'missed' }])
   })
 
   it('say that they were not measured rather than reached', () => {

@@ -1,28 +1,49 @@
 /**
- * The figures that the project promises, each computed from one run of the benches: ratios between subjects that
- * were measured next to each other, never absolute times.
+ * The figures that the project promises, each computed from one run of the benches. Speed is a ratio between subjects
+ * that were measured next to each other; absolute are only a deadline, a size and a count.
  *
  * 1. A figure whose subjects were not measured is reported as such, not as reached.
  * 2. The verdict is on CPU time where both sides have it, because that does not depend on what else the machine
  *    does; otherwise on wall time.
  */
-import type { Report, Result } from './harness/report.ts'
+import type { CaseReport, Report, Result } from './harness/report.ts'
 import { geometricMean, ratioOfRounds } from './harness/statistics.ts'
+import type { Unit } from './harness/suite.ts'
 
-/** Names cases as `suite/case`; a whole suite takes the geometric mean over its cases. */
-export interface FigureDefinition {
+interface Bounds {
   readonly what: string
+  /** Names a case as `suite/case`; a whole suite takes the mean, or the worst, of its cases. */
   readonly measuredBy: string
-  readonly subject: string
-  readonly base: string
-  /** `faster`: how many times cheaper than the base (more is better). `cost`: how many times its cost (less is better). */
-  readonly sense: 'faster' | 'cost'
   readonly atLeast: number
   readonly aim: number
 }
 
-export interface Figure extends FigureDefinition {
+/** How a subject compares with another one that was measured next to it; geometric mean over cases. */
+interface RatioDefinition extends Bounds {
+  /** `faster`: how many times cheaper than the base (more is better). `cost`: how many times its cost (less is better). */
+  readonly sense: 'faster' | 'cost'
+  readonly subject: string
+  readonly base: string
+}
+
+/** The median of a subject in its worst case; less is better. */
+interface WorstDefinition extends Bounds {
+  readonly sense: 'worst'
+  readonly subject: string
+  readonly unit: Unit
+}
+
+/** How many subjects found no difference, or none if any found one; more is better. */
+interface AgreementDefinition extends Bounds {
+  readonly sense: 'agreement'
+}
+
+export type FigureDefinition = RatioDefinition | WorstDefinition | AgreementDefinition
+
+export type Figure = FigureDefinition & {
+  /** A ratio, a count, or in the unit of the definition. */
   readonly value?: number
+  /** Which clock a ratio is by. */
   readonly clock?: 'cpu' | 'wall'
   readonly verdict: 'aim reached' | 'reached' | 'missed' | 'not measured'
 }
@@ -45,6 +66,22 @@ export const FIGURE_DEFINITIONS: readonly FigureDefinition[] = [
     sense: 'cost',
     atLeast: 1.3,
     aim: 1.18,
+  },
+  {
+    what: 'fuel overhead, profile portable, on Bun',
+    measuredBy: 'fuel-overhead-bun',
+    subject: 'engine-portable',
+    base: 'engine-unmetered',
+    sense: 'cost',
+    atLeast: 1.6,
+    aim: 1.3,
+  },
+  {
+    what: 'runtimes with equal fuel and digests',
+    measuredBy: 'runtimes/equal programs',
+    sense: 'agreement',
+    atLeast: 5,
+    aim: 6,
   },
   {
     what: 'acquire vs new runtime + context',
@@ -100,29 +137,46 @@ export const FIGURE_DEFINITIONS: readonly FigureDefinition[] = [
     atLeast: 8,
     aim: 20,
   },
+  {
+    what: 'deadline of 100 ms, worst builtin',
+    measuredBy: 'deadline',
+    subject: 'caisson',
+    sense: 'worst',
+    unit: 'ns',
+    atLeast: 115e6,
+    aim: 105e6,
+  },
+  {
+    what: 'browser download, gzip',
+    measuredBy: 'download',
+    subject: 'caisson',
+    sense: 'worst',
+    unit: 'bytes',
+    atLeast: 500_000,
+    aim: 380_000,
+  },
 ]
 
-interface Costs {
-  readonly clock: 'cpu' | 'wall'
-  readonly ratios: readonly number[]
+type Measured = Pick<Report, 'suites'>
+
+interface Reading {
+  readonly value: number
+  readonly clock?: 'cpu' | 'wall'
 }
 
-function pairsOf(
-  report: Pick<Report, 'suites'>,
-  { measuredBy, subject, base }: FigureDefinition,
-): [Result, Result][] {
+function casesOf(report: Measured, measuredBy: string): readonly CaseReport[] {
   const [suiteName = '', caseName] = measuredBy.split('/')
   const suite = report.suites.find(({ name }) => name === suiteName)
-  const cases = suite?.cases.filter(({ name }) => caseName === undefined || name === caseName) ?? []
-  return cases.flatMap(({ results }) => {
-    const own = results.find((result) => result.subject === subject)
-    const other = results.find((result) => result.subject === base)
-    return own && other ? [[own, other]] : []
-  })
+  return suite?.cases.filter(({ name }) => caseName === undefined || name === caseName) ?? []
 }
 
-function costsOf(report: Pick<Report, 'suites'>, definition: FigureDefinition): Costs {
-  const pairs = pairsOf(report, definition)
+function readRatio(report: Measured, definition: RatioDefinition): Reading | undefined {
+  const pairs = casesOf(report, definition.measuredBy).flatMap(({ results }): [Result, Result][] => {
+    const own = results.find(({ subject }) => subject === definition.subject)
+    const other = results.find(({ subject }) => subject === definition.base)
+    return own && other ? [[own, other]] : []
+  })
+  if (pairs.length === 0) return undefined
   const byCpu = pairs.every(
     ([own, other]) => own.cpuSamples && other.cpuSamples?.every((sample) => sample > 0),
   )
@@ -131,21 +185,50 @@ function costsOf(report: Pick<Report, 'suites'>, definition: FigureDefinition): 
       ? ratioOfRounds(own.cpuSamples, other.cpuSamples).median
       : ratioOfRounds(own.samples, other.samples).median,
   )
-  return { clock: byCpu ? 'cpu' : 'wall', ratios }
+  const cost = geometricMean(ratios)
+  return { value: definition.sense === 'cost' ? cost : 1 / cost, clock: byCpu ? 'cpu' : 'wall' }
+}
+
+function readWorst(report: Measured, { measuredBy, subject }: WorstDefinition): Reading | undefined {
+  const medians = casesOf(report, measuredBy).flatMap(({ results }) =>
+    results.filter((result) => result.subject === subject).map(({ wall }) => wall.median),
+  )
+  return medians.length === 0 ? undefined : { value: Math.max(...medians) }
+}
+
+function readAgreement(report: Measured, { measuredBy }: AgreementDefinition): Reading | undefined {
+  const results = casesOf(report, measuredBy).flatMap((each) => each.results)
+  if (results.length === 0) return undefined
+  return { value: results.every(({ wall }) => wall.max === 0) ? results.length : 0 }
+}
+
+function read(report: Measured, definition: FigureDefinition): Reading | undefined {
+  switch (definition.sense) {
+    case 'worst':
+      return readWorst(report, definition)
+    case 'agreement':
+      return readAgreement(report, definition)
+    default:
+      return readRatio(report, definition)
+  }
+}
+
+/** Whether less is better. */
+export function isUpperBound({ sense }: FigureDefinition): boolean {
+  return sense === 'cost' || sense === 'worst'
 }
 
 /** Every figure with its value in this report, where the report can tell. */
 export function figuresOf(
-  report: Pick<Report, 'suites'>,
+  report: Measured,
   definitions: readonly FigureDefinition[] = FIGURE_DEFINITIONS,
 ): Figure[] {
-  return definitions.map((definition) => {
-    const { clock, ratios } = costsOf(report, definition)
-    if (ratios.length === 0) return { ...definition, verdict: 'not measured' }
-    const cost = geometricMean(ratios)
-    const value = definition.sense === 'cost' ? cost : 1 / cost
-    const meets = (bound: number): boolean => (definition.sense === 'cost' ? value <= bound : value >= bound)
+  return definitions.map((definition): Figure => {
+    const reading = read(report, definition)
+    if (reading === undefined) return { ...definition, verdict: 'not measured' }
+    const { value } = reading
+    const meets = (bound: number): boolean => (isUpperBound(definition) ? value <= bound : value >= bound)
     const verdict = meets(definition.aim) ? 'aim reached' : meets(definition.atLeast) ? 'reached' : 'missed'
-    return { ...definition, value, clock, verdict }
+    return { ...definition, ...reading, verdict }
   })
 }

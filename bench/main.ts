@@ -25,9 +25,11 @@ import { figureLines } from './print-figures.ts'
 import { SUBJECTS } from './subjects/all.ts'
 import type { Subject } from './subjects/subject.ts'
 import { SUITES } from './suites/all.ts'
+import { SUITES_ELSEWHERE, type SuiteElsewhere } from './suites/elsewhere.ts'
 
 interface Choice {
   readonly suites: readonly Suite[]
+  readonly elsewhere: readonly SuiteElsewhere[]
   readonly only: readonly string[] | undefined
   readonly plan: Plan
   readonly json: boolean
@@ -35,7 +37,7 @@ interface Choice {
 
 const USAGE = `npm run bench -- [SUITE...] [--json] [--quick] [--only SUBJECT,SUBJECT]
 
-Suites:   ${SUITES.map(({ name }) => name).join(', ')}
+Suites:   ${[...SUITES, ...SUITES_ELSEWHERE].map(({ name }) => name).join(', ')}
 Subjects: ${SUBJECTS.map(({ id }) => id).join(', ')}
 --json    print one JSON document instead of tables
 --quick   fewer and shorter rounds: a smoke test, not figures to publish
@@ -53,13 +55,21 @@ function parseChoice(args: readonly string[]): Choice | undefined {
     },
   })
   if (values.help) return undefined
-  const unknown = positionals.find((name) => !SUITES.some((suite) => suite.name === name))
+  const unknown = positionals.find(
+    (name) => ![...SUITES, ...SUITES_ELSEWHERE].some((suite) => suite.name === name),
+  )
   if (unknown !== undefined) throw new TypeError(`There is no suite "${unknown}".`)
   const only = values.only?.split(',')
   const stranger = only?.find((id) => !SUBJECTS.some((subject) => subject.id === id))
   if (stranger !== undefined) throw new TypeError(`There is no subject "${stranger}".`)
+  const isChosen = ({ name }: { readonly name: string }): boolean =>
+    positionals.length === 0 || positionals.includes(name)
   return {
-    suites: SUITES.filter(({ name }) => positionals.length === 0 || positionals.includes(name)),
+    suites: SUITES.filter(isChosen),
+    // What was not named and leaves the subjects that were asked for is not wanted.
+    elsewhere: SUITES_ELSEWHERE.filter(
+      (suite) => isChosen(suite) && (!only || positionals.includes(suite.name)),
+    ),
     only,
     plan: values.quick ? QUICK_PLAN : FULL_PLAN,
     json: values.json,
@@ -115,6 +125,17 @@ async function main(choice: Choice): Promise<void> {
     const measured = await measureSuite(suite, subjects, choice.plan)
     suites.push(measured)
     show(suiteLines(measured, width))
+  }
+  for (const suite of choice.elsewhere) {
+    process.stderr.write(`bench: ${suite.name}\n`)
+    try {
+      const measured = suite.measure(choice.plan === QUICK_PLAN)
+      suites.push(measured)
+      show(suiteLines(measured, width))
+    } catch (error) {
+      // A runtime that cannot be brought costs its own figures only.
+      process.stderr.write(`bench: ${suite.name}: ${reasonOf(error)}\n`)
+    }
   }
   const report: Report = { ...head, subjects: infos, suites }
   const figures = figuresOf(report)

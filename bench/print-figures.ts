@@ -1,17 +1,29 @@
 /** The promised figures as a table: value, bounds, verdict. */
-import type { Figure } from './figures.ts'
+import { type Figure, isUpperBound } from './figures.ts'
 import { formatRatio } from './harness/print.ts'
+import { formatQuantity } from './harness/quantity.ts'
 import { tableLines, wrap } from './harness/table.ts'
 
-function bound({ sense }: Figure, limit: number): string {
-  return `${sense === 'cost' ? '<=' : '>='} ${formatRatio(limit)}`
+function quantity(figure: Figure, value: number): string {
+  switch (figure.sense) {
+    case 'worst':
+      return figure.unit === 'bytes' ? `${Math.round(value / 1000)} kB` : formatQuantity(value, figure.unit)
+    case 'agreement':
+      return String(value)
+    default:
+      return formatRatio(value)
+  }
+}
+
+function bound(figure: Figure, limit: number): string {
+  return `${isUpperBound(figure) ? '<=' : '>='} ${quantity(figure, limit)}`
 }
 
 /** Ends in an empty line. `width` in characters. */
 export function figureLines(figures: readonly Figure[], width: number): string[] {
   return [
     '== figures',
-    ...wrap('Ratios between subjects of this run, by CPU time where both sides have it.', width),
+    ...wrap('Ratios are between subjects of this run, by CPU time where both sides have it.', width),
     '',
     ...tableLines(
       [
@@ -24,8 +36,8 @@ export function figureLines(figures: readonly Figure[], width: number): string[]
       ],
       figures.map((figure) => [
         figure.what,
-        figure.base,
-        figure.value === undefined ? '-' : formatRatio(figure.value),
+        'base' in figure ? figure.base : '',
+        figure.value === undefined ? '-' : quantity(figure, figure.value),
         bound(figure, figure.atLeast),
         bound(figure, figure.aim),
         figure.verdict,

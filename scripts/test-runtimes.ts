@@ -5,7 +5,7 @@
  * difference, and any runtime that cannot be brought, fails.
  */
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,6 +13,7 @@ import { build } from 'esbuild'
 import { chromium } from 'playwright'
 import { servePage } from '../test/browser/page-server.ts'
 import { ensureChromium } from './ensure-chromium.ts'
+import { bringRuntime } from './runtimes/bring-runtime.ts'
 
 interface Report {
   readonly engine: string
@@ -20,22 +21,7 @@ interface Report {
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const cache = join(root, '.cache/runtimes')
 const probe = join(root, 'scripts/runtimes/probe.mjs')
-
-/** Installs a package of binaries once and returns the path of its command. */
-function bring(spec: string, command: string): string {
-  const folder = join(cache, spec.replace(/\W+/g, '-'))
-  const path = join(folder, 'node_modules/.bin', command)
-  if (!existsSync(path)) {
-    mkdirSync(folder, { recursive: true })
-    // The packages fetch or link their binary in an install script; only here is that allowed.
-    const manifest = { private: true, allowScripts: { [spec.split('@')[0] ?? spec]: true } }
-    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
-    execFileSync('npm', ['install', '--no-audit', '--no-fund', spec], { cwd: folder, stdio: 'pipe' })
-  }
-  return path
-}
 
 function runProbe(command: string, args: readonly string[]): Report {
   const output = execFileSync(command, [...args, probe], { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
@@ -89,9 +75,9 @@ function browserProbe(): string {
 
 const runtimes: Readonly<Record<string, () => Report | Promise<Report>>> = {
   [`Node ${process.versions.node}`]: () => runProbe(process.execPath, []),
-  'Node 24': () => runProbe(bring('node@24', 'node'), []),
-  Bun: () => runProbe(bring('bun@1', 'bun'), ['run']),
-  Deno: () => runProbe(bring('deno@2', 'deno'), ['run', '--allow-read']),
+  'Node 24': () => runProbe(bringRuntime('node@24', 'node'), []),
+  Bun: () => runProbe(bringRuntime('bun@1', 'bun'), ['run']),
+  Deno: () => runProbe(bringRuntime('deno@2', 'deno'), ['run', '--allow-read']),
   Chromium: runInChromium,
 }
 

@@ -32,7 +32,7 @@ export interface Clocks {
   readonly collectGarbage: () => void
 }
 
-export const PROCESS_CLOCKS: Clocks = {
+const PROCESS_CLOCKS: Clocks = {
   wallNs: () => performance.now() * 1e6,
   cpuNs: () => {
     const { user, system } = process.cpuUsage()

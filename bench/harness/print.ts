@@ -18,7 +18,7 @@ export function formatRatio(ratio: number): string {
   return `${threeDigits(ratio)}x`
 }
 
-export function formatInterval({ low, high }: Ratio): string {
+function formatInterval({ low, high }: Ratio): string {
   return `${threeDigits(low)} .. ${threeDigits(high)}`
 }
 

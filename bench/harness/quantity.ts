@@ -13,6 +13,7 @@ const SCALES: Readonly<Record<Unit, readonly (readonly [number, string])[]>> = {
     [2 ** 10, 'KiB'],
     [1, 'B'],
   ],
+  differences: [[1, 'differences']],
 }
 
 /** Three significant digits, never in exponent form. */

@@ -44,7 +44,7 @@ export interface SuiteReport {
   readonly name: string
   readonly description: string
   readonly cases: readonly CaseReport[]
-  /** Geometric mean of the ratios over the cases that a subject completed, where the suite asks for it. */
+  /** Geometric mean of the ratios (by CPU time if known) over the cases that a subject completed, where asked for. */
   readonly summary?: readonly { readonly subject: string; readonly ratio: number; readonly cases: number }[]
 }
 
@@ -102,7 +102,8 @@ export function suiteReport(suite: Suite, cases: readonly CaseReport[]): SuiteRe
   if (!suite.summary) return { name, description, cases }
   const ratios = new Map<string, number[]>()
   for (const { results } of cases) {
-    for (const { subject, ratio } of results) {
+    for (const { subject, ratio: byWall, cpuRatio } of results) {
+      const ratio = cpuRatio ?? byWall
       if (ratio) ratios.set(subject, [...(ratios.get(subject) ?? []), ratio.median])
     }
   }

@@ -3,7 +3,7 @@ import type { Subject } from '../subjects/subject.ts'
 import type { Ability, Trial } from './trial.ts'
 
 /** What the figures of a case count. */
-export type Unit = 'ns' | 'bytes'
+export type Unit = 'ns' | 'bytes' | 'differences'
 
 export interface Case {
   /** Unique in its suite; shown in tables and used by figures. */

@@ -16,7 +16,7 @@ export interface Quote {
   readonly active: boolean
 }
 
-export const QUOTE: Quote = {
+const QUOTE: Quote = {
   id: 184467,
   sku: 'VAL-000417-B',
   name: 'Ball valve DN25, brass',
@@ -27,9 +27,7 @@ export const QUOTE: Quote = {
 }
 
 /** ASCII, 1,000 characters. */
-export const TEXT: string = 'All work and no play makes a tidy but rather dull sentence. '
-  .repeat(17)
-  .slice(0, 1000)
+const TEXT = 'All work and no play makes a tidy but rather dull sentence. '.repeat(17).slice(0, 1000)
 
 export type HostCallName = 'none' | 'number' | 'text' | 'object' | 'awaited-object'
 

@@ -1,9 +1,9 @@
 import vm from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { PROGRAMS } from './programs.ts'
+import { PROGRAMS, UNSEEN_PROGRAMS } from './programs.ts'
 
 describe('programs', () => {
-  it.each(PROGRAMS)('$name gives the same result on every run', ({ source, check }) => {
+  it.each([...PROGRAMS, ...UNSEEN_PROGRAMS])('$name gives the same result on every run', ({ source, check }) => {
     const context = vm.createContext({})
     vm.runInContext(source, context)
     for (let again = 0; again < 2; again++) {
@@ -12,7 +12,7 @@ describe('programs', () => {
   })
 
   it('leave nothing but run in the global scope, and use no clock, randomness or host object', () => {
-    for (const { source } of PROGRAMS) {
+    for (const { source } of [...PROGRAMS, ...UNSEEN_PROGRAMS]) {
       const context = vm.createContext({})
       vm.runInContext('delete globalThis.Date; delete Math.random', context)
       vm.runInContext(source, context)

@@ -1,8 +1,9 @@
 /**
  * When a guest stops that was given 100 ms and 64 MiB, in the host's own thread, whatever builtin it is in.
  *
- * The figure is wall time from the call of `run` to its outcome, giving the memory back included: on a machine with
- * other work it also holds the time in which others ran.
+ * The figure is from the call of `run` to its outcome, giving the memory back included. Deadline and figure are by the
+ * CPU clock of the process (all its threads, the kernel's work for it included), which is the runtime's own clock here:
+ * by wall time a busy machine would add the time in which others ran.
  */
 import type { Suite } from '../harness/suite.ts'
 
