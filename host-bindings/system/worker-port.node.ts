@@ -4,7 +4,8 @@ import type { WorkerPort } from '../../src/ports/worker-port.ts'
 
 /** Starts a Worker. It does not keep the process alive by itself. */
 export function openNodeWorker(script: URL): WorkerPort {
-  const worker = new Worker(script)
+  // Flags of the host's own program (`--input-type`, `--import`) are not the Worker's, and may stop it.
+  const worker = new Worker(script, { execArgv: [] })
   worker.unref()
   return {
     post: (message) => worker.postMessage(message),

@@ -1,8 +1,9 @@
 /** The Worker's side of `machine/worker-driver`: runs isolates in this thread for a host in another one. */
 import { CaissonError } from '../base/errors.ts'
 import { type GuestFailure, Refusal, type SyncCalls } from '../capability/call.ts'
-import type { TurnControl } from '../machine/turn.ts'
+import type { Turn, TurnControl } from '../machine/turn.ts'
 import { ANSWER_OFFSET, CONTROL, type HostMessage, type WorkerMessage } from '../machine/worker-protocol.ts'
+import { carriedErrors, restoreErrors } from '../values/carried-errors.ts'
 import { fromTaggedJson } from '../values/tagged-json.ts'
 import { baseImageOf } from './base-image.ts'
 import { parseEngine } from './engine.ts'
@@ -57,15 +58,13 @@ export class WorkerHost {
         return undefined
       }
       case 'start':
-        return {
-          type: 'turn',
-          turn: this.#open().start(message.start, this.#turnControl(message.remainingMs)),
-        }
+        restoreErrors(message.errors)
+        return turnMessage(this.#open().start(message.start, this.#turnControl(message.remainingMs)))
       case 'settle':
-        return {
-          type: 'turn',
-          turn: this.#open().settle(message.answers, message.nowMs, this.#turnControl(message.remainingMs)),
-        }
+        restoreErrors(message.errors)
+        return turnMessage(
+          this.#open().settle(message.answers, message.nowMs, this.#turnControl(message.remainingMs)),
+        )
       case 'digest':
         return { type: 'digest', digest: this.#open().stateDigest() }
       case 'dispose':
@@ -98,7 +97,7 @@ export class WorkerHost {
           return new Refusal({ code: 'unsupported', message: 'No shared memory here.' })
         const flags = new Int32Array(control, 0, 4)
         Atomics.store(flags, CONTROL.state, 0)
-        this.#post({ type: 'sync', index, args, bytes })
+        this.#post({ type: 'sync', index, args, bytes, errors: carriedErrors([args]) })
         Atomics.wait(flags, CONTROL.state, 0)
         const length = Atomics.load(flags, CONTROL.length)
         const answer = new Uint8Array(control, ANSWER_OFFSET, length).slice()
@@ -107,4 +106,10 @@ export class WorkerHost {
       },
     }
   }
+}
+
+function turnMessage(turn: Turn): WorkerMessage {
+  const values = turn.calls.map(({ args }) => args)
+  if (turn.status === 'completed') values.push(turn.value)
+  return { type: 'turn', turn, errors: carriedErrors(values) }
 }

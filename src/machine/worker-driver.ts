@@ -11,6 +11,9 @@ import { CaissonError, ERROR_CODES, type ErrorCode } from '../base/errors.ts'
 import { type Answer, type PendingCall, Refusal, type SyncCalls } from '../capability/call.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
 import type { WorkerPort } from '../ports/worker-port.ts'
+import { carriedErrors, restoreErrors } from '../values/carried-errors.ts'
+import { copyValue } from '../values/copy-value.ts'
+import { DEFAULT_VALUE_LIMITS } from '../values/limits.ts'
 import { toTaggedJson } from '../values/tagged-json.ts'
 import type { Machine, MachineStart, Turn, TurnControl } from './turn.ts'
 import {
@@ -33,6 +36,7 @@ export interface WorkerMachineOptions {
 
 /** How often an abort is looked for while a turn runs elsewhere, milliseconds. */
 const ABORT_POLL_MS = 5
+const KEEP_ALIVE_MS = 60_000
 
 interface Waiting {
   resolve(message: WorkerMessage): void
@@ -76,7 +80,17 @@ export class WorkerMachine implements Machine {
         'Sync capabilities in a Worker need SharedArrayBuffer (in a page: cross-origin isolation). Grant awaited ones, or run on the host thread.',
       )
     }
-    return this.#turn({ type: 'start', start, remainingMs: this.#remaining(control) }, control)
+    // As on the host's thread: what cannot cross is refused with its path, and nothing of the input runs.
+    const input = copyValue(start.input, DEFAULT_VALUE_LIMITS, 'input')
+    return this.#turn(
+      {
+        type: 'start',
+        start: { ...start, input },
+        remainingMs: this.#remaining(control),
+        errors: carriedErrors([input]),
+      },
+      control,
+    )
   }
 
   async settle(answers: readonly Answer[], nowMs: number, control: TurnControl): Promise<Turn> {
@@ -85,7 +99,11 @@ export class WorkerMachine implements Machine {
         throw new CaissonError('unknown_call', `No call ${id} is pending.`, { details: { id } })
     }
     for (const { id } of answers) this.#pending.delete(id)
-    return this.#turn({ type: 'settle', answers, nowMs, remainingMs: this.#remaining(control) }, control)
+    const errors = carriedErrors(answers.map((answer) => (answer.ok ? answer.value : undefined)))
+    return this.#turn(
+      { type: 'settle', answers, nowMs, remainingMs: this.#remaining(control), errors },
+      control,
+    )
   }
 
   async stateDigest(): Promise<string> {
@@ -123,6 +141,7 @@ export class WorkerMachine implements Machine {
     try {
       const reply = await this.#ask(message)
       if (reply.type !== 'turn') throw unexpected(reply)
+      restoreErrors(reply.errors)
       for (const call of reply.turn.calls) this.#pending.set(call.id, call)
       return reply.turn
     } finally {
@@ -136,14 +155,17 @@ export class WorkerMachine implements Machine {
       return Promise.reject(new CaissonError('isolate_destroyed', 'The guest was disposed.'))
     if (this.#waiting !== undefined)
       return Promise.reject(new CaissonError('busy', 'The machine is inside a turn.'))
-    return new Promise((resolve, reject) => {
+    // The Worker itself keeps no process alive, so that idle ones do not. A question does.
+    const alive = setInterval(() => {}, KEEP_ALIVE_MS)
+    return new Promise<WorkerMessage>((resolve, reject) => {
       this.#waiting = { resolve, reject }
       this.#post(message)
-    })
+    }).finally(() => clearInterval(alive))
   }
 
   #received(message: WorkerMessage): void {
     if (message.type === 'sync') {
+      restoreErrors(message.errors)
       this.#answerSync(message.index, message.args, message.bytes)
       return
     }

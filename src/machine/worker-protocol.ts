@@ -1,11 +1,13 @@
 /**
- * What a host and the Worker that runs its guest say to each other. Plain structured-cloneable data.
+ * What a host and the Worker that runs its guest say to each other. Plain structured-cloneable data; where
+ * values of guests or capabilities are among it, `errors` says what clones of errors lose.
  *
  * The Worker runs code of ours around a guest that it treats as hostile; the host trusts the Worker's code as
  * it trusts its own, and still checks what the session checks of every machine.
  */
 import type { Answer } from '../capability/call.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
+import type { CarriedError } from '../values/carried-errors.ts'
 import type { MachineStart, Turn } from './turn.ts'
 
 export type HostMessage =
@@ -16,20 +18,32 @@ export type HostMessage =
       /** Shared with the Worker where the runtime has shared memory: see `SharedControl`. */
       readonly control?: SharedArrayBuffer
     }
-  | { readonly type: 'start'; readonly start: MachineStart; readonly remainingMs: number }
+  | {
+      readonly type: 'start'
+      readonly start: MachineStart
+      readonly remainingMs: number
+      readonly errors: readonly CarriedError[]
+    }
   | {
       readonly type: 'settle'
       readonly answers: readonly Answer[]
       readonly nowMs: number
       readonly remainingMs: number
+      readonly errors: readonly CarriedError[]
     }
   | { readonly type: 'digest' }
   | { readonly type: 'dispose' }
 
 export type WorkerMessage =
-  | { readonly type: 'turn'; readonly turn: Turn }
+  | { readonly type: 'turn'; readonly turn: Turn; readonly errors: readonly CarriedError[] }
   | { readonly type: 'digest'; readonly digest: string }
-  | { readonly type: 'sync'; readonly index: number; readonly args: unknown; readonly bytes: number }
+  | {
+      readonly type: 'sync'
+      readonly index: number
+      readonly args: unknown
+      readonly bytes: number
+      readonly errors: readonly CarriedError[]
+    }
   | { readonly type: 'error'; readonly code: string; readonly message: string }
 
 /**

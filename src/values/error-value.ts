@@ -94,6 +94,11 @@ export function createError(name: string, message: string | undefined): Error {
   return error
 }
 
+/** Gives an error a name of its own. */
+export function setName(error: Error, name: string): void {
+  hide(error, 'name', name)
+}
+
 /** Gives a fresh error its cause. Apart from `createError`, because the cause may refer to the error. */
 export function setCause(error: Error, cause: unknown): void {
   hide(error, 'cause', cause)
