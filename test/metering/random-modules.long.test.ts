@@ -4,10 +4,10 @@ import { createRandomFrequencies } from './corpus/random-frequencies.ts'
 import { createRandomModule } from './corpus/random-module.ts'
 import type { ExceptionFlavour } from './corpus/random-world.ts'
 import { checkModule } from './harness/check-module.ts'
-import { createFuzzImports } from './harness/fuzz-imports.ts'
+import { createFuzzImports, hostMayCatch } from './harness/fuzz-imports.ts'
 import { createLogImports } from './harness/trace.ts'
 import { OP } from './oracle/instruction.ts'
-import { isReadable } from './oracle/module-reader.ts'
+import { isReadable, readModule } from './oracle/module-reader.ts'
 import { CorpusFindings } from './random-checks.ts'
 
 /** 2,000 modules in all; the short test takes seeds below 1,000. */
@@ -41,8 +41,8 @@ async function checkFuzzed(flavour: FuzzFlavour, count: number): Promise<CorpusF
     // Now and then binaryen writes an opcode of a feature that was not asked for.
     if (!isReadable(wasm) || (!interpretedOnly && !WebAssembly.validate(wasm))) continue
     checked += 1
-    // Half of the modules let host exceptions pass, so that fuel is exact across those too.
-    const options = { importsMayThrow: seed % 2 === 0 }
+    // Half of the modules let all host exceptions pass, so that fuel is exact across those too.
+    const options = { importsMayThrow: seed % 2 === 0 || hostMayCatch(readModule(wasm)) }
     const check = { createImports: createFuzzImports, seed, slices: SLICES, interpretedOnly, options }
     findings.add(`seed ${seed}`, checkModule(wasm, check))
   }

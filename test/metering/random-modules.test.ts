@@ -4,10 +4,10 @@ import { createRandomFrequencies } from './corpus/random-frequencies.ts'
 import { createRandomModule } from './corpus/random-module.ts'
 import type { ExceptionFlavour } from './corpus/random-world.ts'
 import { checkModule } from './harness/check-module.ts'
-import { createFuzzImports } from './harness/fuzz-imports.ts'
+import { createFuzzImports, hostMayCatch } from './harness/fuzz-imports.ts'
 import { createLogImports } from './harness/trace.ts'
 import { OP } from './oracle/instruction.ts'
-import { isReadable } from './oracle/module-reader.ts'
+import { isReadable, readModule } from './oracle/module-reader.ts'
 import { CorpusFindings } from './random-checks.ts'
 
 /** Runs in every `npm test`; `random-modules.long.test.ts` does the same with 2,000 modules and more slices. */
@@ -85,7 +85,7 @@ describe('random modules behave the same metered, and their fuel is what the int
       const wasm = await corpus.module(seed)
       // Now and then binaryen writes an opcode of a feature that was not asked for.
       if (!isReadable(wasm) || !WebAssembly.validate(wasm)) continue
-      const options = { importsMayThrow: seed % 2 === 0 }
+      const options = { importsMayThrow: seed % 2 === 0 || hostMayCatch(readModule(wasm)) }
       const check = { createImports: createFuzzImports, seed, slices: SLICES, options }
       findings.add(`seed ${seed}`, checkModule(wasm, check))
     }

@@ -30,6 +30,14 @@ export function createFuzzImports(module: WasmModule, log: EventLog): ImportFact
   }
 }
 
+/**
+ * Whether the host side of this module catches exceptions that passed through its frames, so that it must be metered
+ * with `importsMayThrow` to be counted exactly.
+ */
+export function hostMayCatch(module: WasmModule): boolean {
+  return module.functions.some(({ imported }) => imported?.name.endsWith('-catch'))
+}
+
 function importedGlobal(type: ValueType): unknown {
   if (type === 'i64') return 7n
   if (type === 'externref') return 'an external value'
