@@ -36,9 +36,9 @@ export interface BlockCalls {
 }
 
 /** The most fuel between two checks within one function, one block aside. */
-export const MAX_UNCHECKED: number = 1 << 18
+const MAX_UNCHECKED = 1 << 18
 /** A function that may spend more than this without a check gets one at its entry. */
-export const MAX_THROUGH: number = 1 << 14
+const MAX_THROUGH = 1 << 14
 /** Blocks are divided when they, with what they call, spend more than this. */
 export const MAX_BLOCK: number = 1 << 16
 

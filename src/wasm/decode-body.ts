@@ -27,7 +27,7 @@ import { isTypedReference, readHeapType, readValueType } from './value-type.ts'
 /** Block type of a block without parameters and results, in `DecodedBody.first`. */
 export const BLOCK_EMPTY = -1
 /** Block type of a block without parameters and with one result. Others are type indices. */
-export const BLOCK_VALUE = -2
+const BLOCK_VALUE = -2
 
 /** The limit that engines put on locals, parameters included. */
 const MAX_LOCALS = 50_000

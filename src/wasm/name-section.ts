@@ -53,21 +53,3 @@ function copyNameMap(content: ByteReader, writer: ByteWriter): void {
     writer.sized(content.take(content.u32()))
   }
 }
-
-/** The names of functions, by index, as far as the section parses. */
-export function readFunctionNames(section: CustomSection): ReadonlyMap<number, string> {
-  const names = new Map<number, string>()
-  const reader = new ByteReader(section.bytes)
-  try {
-    while (!reader.done) {
-      const id = reader.byte()
-      const content = reader.section(reader.u32())
-      if (id !== FUNCTION_NAMES) continue
-      const count = content.count(2)
-      for (let entry = 0; entry < count; entry++) names.set(content.u32(), content.name())
-    }
-  } catch {
-    // A broken section ends here; what was read so far is good.
-  }
-  return names
-}

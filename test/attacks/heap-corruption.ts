@@ -37,7 +37,9 @@ interface Corruption {
   readonly replacement: (random: () => number, target: Target, at: number) => number
 }
 
-const CORRUPTIONS = {
+export type CorruptionKind = 'flipped bits' | 'foreign words'
+
+const CORRUPTIONS: Readonly<Record<CorruptionKind, Corruption>> = {
   'flipped bits': {
     changes: 40,
     replacement: (random, { words }, at) => ((words[at] as number) ^ (1 << (random() % 32))) >>> 0,
@@ -52,10 +54,10 @@ const CORRUPTIONS = {
       return (low * 4 + (random() % ((high - low) * 4))) & ~7
     },
   },
-} as const satisfies Readonly<Record<string, Corruption>>
+}
 
 /** Corrupts the heap `rounds` times and expects every read to end soon, in a value or a typed error. */
-export function expectCorruptionContained(kind: keyof typeof CORRUPTIONS, rounds: number): void {
+export function expectCorruptionContained(kind: CorruptionKind, rounds: number): void {
   const guest = new TestGuest()
   const cell = guest.cell(SOURCE)
   const words = new Uint32Array(guest.memory.buffer)
