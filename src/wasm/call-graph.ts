@@ -2,8 +2,8 @@
  * Who may call whom.
  *
  * Nodes are the defined functions, one hub per function type for calls through tables and references, and one
- * for the host. A hub leads to every function of its type that somebody may hold a reference to; the host leads
- * to everything that is exported or referable, for an import may call back.
+ * for the host. A hub leads to every function of its type that somebody may hold a reference to, and to the host;
+ * the host leads to everything that is exported or referable, if imports may call back.
  */
 import type { CodeContext } from './code-context.ts'
 import { visitFunctionReferences } from './constant-expression.ts'
@@ -24,7 +24,12 @@ export interface CallGraph {
 }
 
 /** Builds the call graph of a scanned module. */
-export function buildCallGraph(module: Module, context: CodeContext, scan: ModuleScan): CallGraph {
+export function buildCallGraph(
+  module: Module,
+  context: CodeContext,
+  scan: ModuleScan,
+  importsMayCallBack: boolean,
+): CallGraph {
   const functions = module.functions.length
   const imported = context.importedFunctions
   const hubs = typeHubs(context.types, functions)
@@ -43,7 +48,9 @@ export function buildCallGraph(module: Module, context: CodeContext, scan: Modul
   for (const item of module.exports) if (item.kind === 'function') addReachable(item.index)
   if (module.start !== undefined) addReachable(module.start)
   for (let hub = functions; hub < host; hub++) successors[hub]?.push(host)
-  for (let index = 0; index < functions; index++) if (outside[index] === 1) successors[host]?.push(index)
+  for (let index = 0; index < functions; index++) {
+    if (importsMayCallBack && outside[index] === 1) successors[host]?.push(index)
+  }
   for (const [index, summary] of scan.functions.entries()) {
     const own = successors[index] as number[]
     let callsHost = false

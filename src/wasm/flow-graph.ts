@@ -2,11 +2,11 @@
  * The control flow of one function as basic blocks and edges, made for placing code on them.
  *
  * 1. A block begins right behind one instruction (`starts`, -1 for the entry) and holds the cost of all its
- *    instructions. Behind what may unwind, it ends.
+ *    instructions. Calls and bulk instructions end their blocks: where they begin others see the fuel counter.
  * 2. Every edge says where code that runs exactly when it is taken can be put (`EDGE`), if anywhere.
  * 3. The only edges backward lead to heads of loops: without them, and without pads, the order of the blocks is
  *    topological.
- * 4. A pad stands for the handlers of one `try` or `try_table`: what may unwind has an edge to the innermost
+ * 4. A pad stands for the handlers of one `try` or `try_table`: what may unwind has a second edge to the innermost
  *    pad, a pad has edges to its handlers and to the next pad outside. Pads hold no code.
  * 5. Code that cannot be reached has no block.
  */
@@ -99,8 +99,8 @@ export interface FlowContext {
   /** A block that spends more than this, with what it calls, is divided. */
   readonly maxBlock: number
   /**
-   * Whether exceptions may end calls while the instance lives on. Then calls and bulk instructions end their
-   * blocks, with a second edge to the handlers.
+   * Whether exceptions may end calls while the instance lives on. Then calls and bulk instructions have edges to
+   * the handlers.
    */
   readonly unwinds: boolean
 }
@@ -450,10 +450,8 @@ class FlowGraphBuilder {
     }
   }
 
-  /** An instruction that may unwind ends its block. */
   #step(index: number): void {
-    if (!this.#context.unwinds) return
-    this.#unwind(index)
+    if (this.#context.unwinds) this.#unwind(index)
     this.#continue(index)
   }
 }

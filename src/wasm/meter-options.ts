@@ -36,6 +36,11 @@ export interface MeterOptions {
    * (default: only if the module itself can catch). Set it when one of several linked modules can catch.
    */
   readonly importsMayThrow?: boolean
+  /**
+   * Whether an import may call exports of this instance before it returns (default true). False spares functions
+   * that call imports from checks and depth counts; then the host must refuse such calls.
+   */
+  readonly importsMayCallBack?: boolean
 }
 
 /** What `meter` did. */

@@ -110,7 +110,7 @@ class MeterPass {
     this.#context = codeContext(module)
     const context = this.#context
     this.#scan = scanModule(module, context)
-    this.#calls = buildCallGraph(module, context, this.#scan)
+    this.#calls = buildCallGraph(module, context, this.#scan, options.importsMayCallBack !== false)
     this.#cuts = cutRecursion(this.#calls, this.#scan.functions, this.#callCounts())
     this.#additions = new MeterAdditions(module, context)
     this.#summaries = new Array<CheckSummary>(this.#calls.nodes).fill(IMPORT)
@@ -221,7 +221,7 @@ class MeterPass {
     const calls = this.#blockCalls(graph)
     const checks = chooseChecks(graph, outgoing, frequencies, calls, this.#cuts.checked[index] === 1)
     const freeEntry = this.#calls.reachableFromOutside[index] === 0 && checks.blocks[0] === 0
-    const looks: LookPoints = { ...checks, spentAtCalls: this.#spentAtCalls(graph) }
+    const looks: LookPoints = { ...checks, calls: this.#lookingBlocks(graph) }
     const placement = placeCharges(graph, frequencies, looks, freeEntry)
     this.#summaries[index] = checks.summary
     this.#entryCharges[index] = placement.entryCharge
@@ -291,21 +291,15 @@ class MeterPass {
     return calls
   }
 
-  /** For each block with instructions that look at the counter, the fuel spent in it when the first one does. */
-  #spentAtCalls(graph: FlowGraph): ReadonlyMap<number, number> {
-    const found = new Map<number, number>()
-    const body = this.#body
-    let current = -1
-    let spent = 0
-    for (let at = 0; at < body.length; at++) {
+  /** 1 for blocks that end in an instruction that looks at the counter. */
+  #lookingBlocks(graph: FlowGraph): Uint8Array {
+    const looking = new Uint8Array(graph.blocks)
+    for (let at = 0; at < this.#body.length; at++) {
       const block = graph.blockOf.at(at)
-      if (block < 0) continue
-      if (block !== current) spent = 0
-      current = block
-      spent += this.#flow.cost(body, at) + this.#flow.advance(body, at)
-      if (this.#looks(body, at)) found.set(block, Math.min(spent, found.get(block) ?? spent))
+      if (block >= 0 && !isTailCall(this.#body.opcodes.at(at)) && this.#looks(this.#body, at))
+        looking[block] = 1
     }
-    return found
+    return looking
   }
 
   report(bytesIn: number, bytesOut: number): MeterReport {
@@ -326,6 +320,11 @@ class MeterPass {
       bytesOut,
     }
   }
+}
+
+/** What follows a tail call is an exit: everything is paid before. */
+function isTailCall(opcode: number): boolean {
+  return opcode === OP.returnCall || opcode === OP.returnCallIndirect || opcode === OP.returnCallRef
 }
 
 /** An import spends no fuel of the module, and may look at the counter. */

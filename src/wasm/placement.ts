@@ -17,15 +17,12 @@ import type { Frequencies } from './frequency.ts'
 
 /** Points where the counter is looked at. */
 export interface LookPoints {
-  /** 1 for blocks that begin with a check, right behind their charge. */
+  /** 1 for blocks that begin with a check. */
   readonly blocks: Uint8Array
   /** 1 for edges that end with a check. */
   readonly edges: Uint8Array
-  /**
-   * For blocks with calls of what may look, the least fuel spent in the block when one of them begins, the price
-   * of the call included.
-   */
-  readonly spentAtCalls: ReadonlyMap<number, number>
+  /** 1 for blocks that end in a call of what may look. */
+  readonly calls: Uint8Array
 }
 
 /** Charges of one function, in fuel; some may be negative. */
@@ -46,8 +43,6 @@ export interface Placement {
 const TAKEN_WEIGHT = 1.2
 const OTHERWISE_WEIGHT = 1.1
 const EDGE_WEIGHT = 0.999
-/** A charge where a check stands anyway is cheap: both share a load of the counter. */
-const CHECKED_WEIGHT = 0.75
 
 /**
  * Places the charges of one function.
@@ -60,11 +55,23 @@ export function placeCharges(
   looks: LookPoints,
   freeEntry: boolean,
 ): Placement {
-  const unwinds = hasFixedExit(graph)
-  const joined = new ChargePlacer(graph, frequencies, looks, freeEntry, unwinds ? 'settled' : 'joined')
-  const placement = joined.place()
-  if (placement !== undefined) return placement
-  return new ChargePlacer(graph, frequencies, looks, freeEntry, 'open').place() as Placement
+  const place = (shape: Shape): Candidate =>
+    new ChargePlacer(graph, frequencies, looks, freeEntry, shape).place()
+  const joined = place('joined')
+  if (joined.sound) return joined.placement
+  const tied = place('tied')
+  if (hasFixedExit(graph)) return tied.placement
+  const open = place('open')
+  return open.executed < tied.executed ? open.placement : tied.placement
+}
+
+/** A placement, and how good it is. */
+interface Candidate {
+  readonly placement: Placement
+  /** Whether nobody sees a positive potential. */
+  readonly sound: boolean
+  /** How often charges are executed, relative to the same function's other candidates. */
+  readonly executed: number
 }
 
 function hasFixedExit(graph: FlowGraph): boolean {
@@ -77,12 +84,13 @@ function hasFixedExit(graph: FlowGraph): boolean {
 /**
  * How entry, exits and the points between hang together.
  *
- * - `joined`: entry and exits are one point like any other; it succeeds if the potential is never positive where
- *   somebody looks.
- * - `open`: every exit is charged, so that all potentials between can be lowered together until it is so.
- * - `settled`: exceptions leave the function, so that nothing can be lowered: checks are tied to 0 instead.
+ * - `joined`: entry and exits are one point like any other. The cheapest, and sound if the potential happens to be
+ *   positive nowhere where somebody looks.
+ * - `tied`: where somebody looks, the potential is tied to 0. Good where that is rare.
+ * - `open`: every exit is charged, so that all potentials between can be lowered together until none is positive
+ *   that somebody sees. Good where many look; impossible where exceptions leave the function.
  */
-type Shape = 'joined' | 'open' | 'settled'
+type Shape = 'joined' | 'tied' | 'open'
 
 /** Points of the graph: block `b` begins at `2b` and ends at `2b + 1`; all exits are one point behind them. */
 class ChargePlacer {
@@ -116,7 +124,7 @@ class ChargePlacer {
     this.#exit = 2 * graph.blocks
     for (let block = 0; block < graph.blocks; block++) this.#linkBlock(block)
     for (let edge = 0; edge < graph.edges; edge++) this.#linkEdge(edge)
-    if (shape === 'settled') this.#tieChecks()
+    if (shape === 'tied') this.#tieLooks()
     if (shape !== 'open' && !freeEntry) this.#link(this.#exit, 0, Number.POSITIVE_INFINITY)
     this.#inTree = new Uint8Array(this.#weight.length)
     this.#parent = Int32Array.from({ length: this.#points }, (_, point) => point)
@@ -131,8 +139,7 @@ class ChargePlacer {
   #linkBlock(block: number): void {
     const frequency = this.#frequencies.blocks[block] as number
     const pad = this.#graph.roles.at(block) === ROLE.pad
-    const weight = this.#looks.blocks[block] === 1 ? frequency * CHECKED_WEIGHT : frequency
-    this.#link(2 * block, 2 * block + 1, pad ? Number.POSITIVE_INFINITY : weight)
+    this.#link(2 * block, 2 * block + 1, pad ? Number.POSITIVE_INFINITY : frequency)
   }
 
   #linkEdge(edge: number): void {
@@ -143,14 +150,13 @@ class ChargePlacer {
     this.#link(2 * this.#graph.from.at(edge) + 1, target, outside ? CHORD : weight)
   }
 
-  /** Checks come before the charges of their blocks, and nothing is pending there. */
-  #tieChecks(): void {
-    for (const [block, checked] of this.#looks.blocks.entries()) {
-      if (checked === 1) this.#link(this.#exit, 2 * block, Number.POSITIVE_INFINITY)
-    }
-    for (const [edge, checked] of this.#looks.edges.entries()) {
-      if (checked === 1) this.#link(this.#exit, 2 * this.#graph.to.at(edge), Number.POSITIVE_INFINITY)
-    }
+  /** Ties what is seen to the exit. Checks come before the charges of their blocks then. */
+  #tieLooks(): void {
+    const tie = (point: number): void => this.#link(this.#exit, point, Number.POSITIVE_INFINITY)
+    const { blocks, edges, calls } = this.#looks
+    for (const [block, checked] of blocks.entries()) if (checked === 1) tie(2 * block)
+    for (const [edge, checked] of edges.entries()) if (checked === 1) tie(2 * this.#graph.to.at(edge))
+    for (const [block, looks] of calls.entries()) if (looks === 1) tie(2 * block + 1)
   }
 
   #cost(link: number): number {
@@ -158,26 +164,36 @@ class ChargePlacer {
     return link < blocks ? (costs[link] as number) + (advances[link] as number) : 0
   }
 
-  /** Undefined if somebody would see a positive potential. */
-  place(): Placement | undefined {
+  place(): Candidate {
     this.#span()
     const potential = this.#potentials()
     const charges = this.#charges(potential)
     const highest = this.#highestSeen(potential, charges.blocks)
-    if (this.#shape === 'joined' && highest > 0) return undefined
     if (this.#shape === 'open') this.#lower(potential, highest)
     const { blocks, edges } = this.#shape === 'open' ? this.#charges(potential) : charges
     const entry = potential[0] as number
     if (!this.#freeEntry) blocks[0] = (blocks[0] as number) + entry
     let lowest = 0
     for (const value of potential) if (value < lowest) lowest = value
-    return {
+    const placement: Placement = {
       blocks,
       edges,
-      checksFirst: this.#shape === 'settled',
+      checksFirst: this.#shape === 'tied',
       entryCharge: this.#freeEntry ? entry : 0,
       maxOwed: -lowest,
     }
+    return { placement, sound: highest <= 0, executed: this.#executed(blocks, edges) }
+  }
+
+  #executed(blocks: Float64Array, edges: Float64Array): number {
+    let executed = 0
+    for (const [block, charge] of blocks.entries()) {
+      if (charge !== 0) executed += this.#frequencies.blocks[block] as number
+    }
+    for (const [edge, charge] of edges.entries()) {
+      if (charge !== 0) executed += this.#frequencies.edges[edge] as number
+    }
+    return executed
   }
 
   /** What each chord has to charge. */
@@ -198,7 +214,7 @@ class ChargePlacer {
 
   /** The highest potential that a check or a callee can see. */
   #highestSeen(potential: Float64Array, charges: Float64Array): number {
-    const { blocks, edges, spentAtCalls } = this.#looks
+    const { blocks, edges, calls } = this.#looks
     let highest = Number.NEGATIVE_INFINITY
     for (const [block, checked] of blocks.entries()) {
       if (checked === 1)
@@ -207,9 +223,8 @@ class ChargePlacer {
     for (const [edge, checked] of edges.entries()) {
       if (checked === 1) highest = Math.max(highest, potential[2 * this.#graph.to.at(edge)] as number)
     }
-    for (const [block, spent] of spentAtCalls) {
-      const paid = (potential[2 * block] as number) + (charges[block] as number)
-      highest = Math.max(highest, paid - spent)
+    for (const [block, looks] of calls.entries()) {
+      if (looks === 1) highest = Math.max(highest, potential[2 * block + 1] as number)
     }
     return highest
   }

@@ -25,10 +25,10 @@ export interface RecursionCuts {
   readonly order: Int32Array
 }
 
-/** Functions with larger frames count even if they run often: chains of them would falsify the count. */
-const SPARED_FRAME_BYTES = 192
+/** Chains of functions that are spared from counting may take so many bytes: more would falsify the count. */
+const SPARED_CHAIN_BYTES = 384
 /** Of every so many calls, at least one makes a function worth to be spared from counting. */
-const SPARED_SHARE = 2_000
+const SPARED_SHARE = 20_000
 /** Visited edges, in all, before functions are simply not spared any more. */
 const SEARCH_BUDGET = 30_000_000
 
@@ -45,16 +45,14 @@ export function cutRecursion(
   const cyclic = cyclicNodes(graph)
   const busiestFirst = [...calls.keys()].filter((index) => cyclic[index] === 1)
   busiestFirst.sort((a, b) => (calls[b] as number) - (calls[a] as number) || a - b)
-  const cutter = new RecursionCutter(graph, cyclic)
+  const cutter = new RecursionCutter(graph, summaries, cyclic)
   let total = 0
   for (const count of calls) total += count
   for (const index of busiestFirst) {
-    const frame = (summaries[index] as FunctionSummary).frameBytes
-    if ((calls[index] as number) * SPARED_SHARE < total || frame > SPARED_FRAME_BYTES) continue
-    cutter.spare(index)
+    if ((calls[index] as number) * SPARED_SHARE >= total) cutter.spare(index, SPARED_CHAIN_BYTES)
   }
   const counted = cutter.cuts.slice(0, graph.functions)
-  for (const index of busiestFirst) cutter.spare(index)
+  for (const index of busiestFirst) cutter.spare(index, Number.POSITIVE_INFINITY)
   const checked = cutter.cuts.slice(0, graph.functions)
   const frames = chainFrames(graph, summaries, counted)
   return {
@@ -116,20 +114,77 @@ function cyclicNodes(graph: CallGraph): Uint8Array {
 class RecursionCutter {
   readonly cuts: Uint8Array
   readonly #graph: CallGraph
+  readonly #summaries: readonly FunctionSummary[]
+  readonly #callers: Adjacency
+  readonly #cyclic: Uint8Array
   readonly #seen: Int32Array
+  /** Bytes of the longest chain of spared functions that ends in, and that begins with, each spared one. */
+  readonly #above: Float64Array
+  readonly #below: Float64Array
   #stamp = 0
   #budget = SEARCH_BUDGET
 
-  constructor(graph: CallGraph, cyclic: Uint8Array) {
+  constructor(graph: CallGraph, summaries: readonly FunctionSummary[], cyclic: Uint8Array) {
     this.#graph = graph
+    this.#summaries = summaries
+    this.#cyclic = cyclic
+    this.#callers = reverse(graph)
     this.cuts = cyclic.slice()
     this.cuts.fill(0, graph.functions)
     this.#seen = new Int32Array(graph.nodes)
+    this.#above = new Float64Array(graph.nodes)
+    this.#below = new Float64Array(graph.nodes)
   }
 
-  /** Takes `index` out of the cuts, unless a cycle without any cut would appear. */
-  spare(index: number): void {
-    if (this.cuts[index] === 1 && !this.#reachesItself(index)) this.cuts[index] = 0
+  /**
+   * Takes `index` out of the cuts, unless a cycle without any cut would appear, or a chain of more than
+   * `chainBytes`.
+   */
+  spare(index: number, chainBytes: number): void {
+    if (this.cuts[index] === 0 || this.#reachesItself(index)) return
+    const frame = this.#frame(index)
+    const above = this.#longest(index, this.#callers, this.#above)
+    const below = this.#longest(index, this.#graph, this.#below)
+    if (above + frame + below > chainBytes) return
+    this.cuts[index] = 0
+    this.#raise(index, above, this.#graph, this.#callers, this.#above)
+    this.#raise(index, below, this.#callers, this.#graph, this.#below)
+  }
+
+  #frame(node: number): number {
+    return this.#summaries[node]?.frameBytes ?? 0
+  }
+
+  /** Whether the node is part of chains: on a cycle, and spared or a hub. */
+  #isSpared(node: number): boolean {
+    return this.#cyclic[node] === 1 && this.cuts[node] === 0
+  }
+
+  /** The longest chain through the spared neighbours of `node`, itself left out. */
+  #longest(node: number, neighbours: Adjacency, chains: Float64Array): number {
+    let longest = 0
+    for (let slot = neighbours.first[node] as number; slot < (neighbours.first[node + 1] as number); slot++) {
+      const other = neighbours.list[slot] as number
+      if (this.#isSpared(other)) longest = Math.max(longest, chains[other] as number)
+    }
+    return longest
+  }
+
+  /** Enters the chain of a newly spared node, and makes those that go on from it longer. */
+  #raise(origin: number, beyond: number, onward: Adjacency, backward: Adjacency, chains: Float64Array): void {
+    chains[origin] = beyond + this.#frame(origin)
+    const stack = [origin]
+    for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+      for (let slot = onward.first[node] as number; slot < (onward.first[node + 1] as number); slot++) {
+        const to = onward.list[slot] as number
+        if (!this.#isSpared(to)) continue
+        this.#budget--
+        const chain = this.#longest(to, backward, chains) + this.#frame(to)
+        if (chain <= (chains[to] as number)) continue
+        chains[to] = chain
+        stack.push(to)
+      }
+    }
   }
 
   #reachesItself(origin: number): boolean {
@@ -147,6 +202,31 @@ class RecursionCutter {
     }
     return false
   }
+}
+
+interface Adjacency {
+  readonly first: Int32Array
+  readonly list: Int32Array
+}
+
+/** The same edges by their targets. */
+function reverse(graph: CallGraph): Adjacency {
+  const first = new Int32Array(graph.nodes + 1)
+  for (const to of graph.list) first[to + 1] = (first[to + 1] as number) + 1
+  for (let node = 0; node < graph.nodes; node++) {
+    first[node + 1] = (first[node + 1] as number) + (first[node] as number)
+  }
+  const next = first.slice()
+  const list = new Int32Array(graph.list.length)
+  for (let node = 0; node < graph.nodes; node++) {
+    for (let slot = graph.first[node] as number; slot < (graph.first[node + 1] as number); slot++) {
+      const to = graph.list[slot] as number
+      const place = next[to] as number
+      list[place] = node
+      next[to] = place + 1
+    }
+  }
+  return { first, list }
 }
 
 /** Nodes in an order in which every callee that is no cut stands before its callers. */
