@@ -21,7 +21,7 @@ export interface RuntimeOptions {
   readonly maxMemoryBytes?: number
   /** Guests that live at once; more wait in line, first come first served. Default 64. */
   readonly concurrency?: number
-  /** Idle instances kept per trust domain. Default 4. */
+  /** Idle instances kept per trust domain, of the 32 domains used last. Default 4. */
   readonly keepInstances?: number
   readonly callLog?: CallLog
   readonly approver?: Approver

@@ -26,6 +26,8 @@ import type { SessionOptions } from '../machine/session.ts'
 import { Stepper } from '../machine/stepper.ts'
 import type { Machine, MachineStart } from '../machine/turn.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
+import { checkRunOptions, checkRuntimeOptions } from './check-options.ts'
+import { DomainPools } from './domain-pools.ts'
 import { createGuest, type Guest } from './guest.ts'
 import { GuestLine } from './guest-line.ts'
 import type { RunOptions, RuntimeOptions } from './options.ts'
@@ -34,6 +36,7 @@ import type { Platform } from './platform.ts'
 import { WorkerPool } from './worker-pool.ts'
 
 const PAGE = 65_536
+const LONE_SURROGATE = /[\ud800-\udfff]/u
 const DEFAULT_MAX_MEMORY = 256 * 1024 * 1024
 const DEFAULT_KEEP = 4
 
@@ -55,6 +58,7 @@ export interface Runtime {
 
 /** Opens a runtime on a platform. Entry points wrap this as `openRuntime`. */
 export async function createRuntime(platform: Platform, options: RuntimeOptions = {}): Promise<Runtime> {
+  checkRuntimeOptions(options)
   const table = createCapabilityTable(options.capabilities ?? [])
   const defaults = parseLimits(options.limits)
   const engines = options.engines ?? platform.engines
@@ -87,9 +91,8 @@ class PooledRuntime implements Runtime {
   readonly #engine: Engine
   readonly #base: BaseImage
   readonly #line: GuestLine
-  readonly #pools = new Map<string, InstancePool>()
+  readonly #pools: DomainPools
   readonly #workers: WorkerPool
-  readonly #maxPages: number
   /** Makes idempotency keys of this runtime differ from those of any other. */
   #id: string | undefined
   #guests = 0
@@ -109,13 +112,18 @@ class PooledRuntime implements Runtime {
     this.#engine = engine
     this.#base = baseImageOf(engine)
     this.#line = new GuestLine(options.concurrency ?? 64)
-    this.#maxPages = Math.ceil((options.maxMemoryBytes ?? DEFAULT_MAX_MEMORY) / PAGE)
+    const maxPages = Math.ceil((options.maxMemoryBytes ?? DEFAULT_MAX_MEMORY) / PAGE)
+    const keep = options.keepInstances ?? DEFAULT_KEEP
+    const { monotonic } = platform.clock
+    this.#pools = new DomainPools(
+      () => new InstancePool({ engine, base: this.#base, maxPages, keep, monotonic }),
+    )
     this.#workers = new WorkerPool({
       openWorker: platform.openWorker,
       engine: loaded,
-      maxPages: this.#maxPages,
-      keep: options.keepInstances ?? DEFAULT_KEEP,
-      monotonic: platform.clock.monotonic,
+      maxPages,
+      keep,
+      monotonic,
     })
   }
 
@@ -146,7 +154,7 @@ class PooledRuntime implements Runtime {
 
   close(): void {
     this.#line.close()
-    for (const pool of this.#pools.values()) pool.close()
+    this.#pools.close()
     this.#workers.close()
   }
 
@@ -162,6 +170,7 @@ class PooledRuntime implements Runtime {
 
   /** Checks everything that the embedder gave before any resource is taken. */
   async #admit(source: string, options: RunOptions): Promise<Admitted> {
+    checkRunOptions(options)
     const gate = this.#gateFor(options)
     const start = this.#startOf(source, options, gate)
     await this.#line.enter(options.signal)
@@ -195,12 +204,21 @@ class PooledRuntime implements Runtime {
   #open({ domain = 'default', thread }: RunOptions, limits: Limits, gate: Gate): Machine {
     if (thread === 'worker') return this.#workers.acquire(domain, gate.sync)
     checkNativeStack(this.#engine, this.#base, limits.stackBytes)
-    return new Isolate(this.#pool(domain).acquire(), gate.sync)
+    return new Isolate(this.#pools.get(domain).acquire(), gate.sync)
   }
 
   #startOf(source: string, options: RunOptions, gate: Gate): MachineStart {
     if (typeof source !== 'string') {
       throw new CaissonError('invalid_argument', 'The program must be a string of source code.')
+    }
+    // The engine reads UTF-8, which has no form for them: they would silently become other characters.
+    const lone = source.search(LONE_SURROGATE)
+    if (lone >= 0) {
+      throw new CaissonError(
+        'invalid_argument',
+        `The program has a lone surrogate at index ${lone}; write it as an escape such as "\\ud800".`,
+        { details: { index: lone } },
+      )
     }
     const limits = options.limits === undefined ? this.#defaults : parseLimits(options.limits, this.#defaults)
     const most = this.#options.maxMemoryBytes ?? Math.max(DEFAULT_MAX_MEMORY, this.#defaults.memoryBytes)
@@ -248,20 +266,5 @@ class PooledRuntime implements Runtime {
           telemetry.event('capability.failed', { capability: report.capability, code: report.code }),
       }),
     })
-  }
-
-  #pool(domain: string): InstancePool {
-    let pool = this.#pools.get(domain)
-    if (pool === undefined) {
-      pool = new InstancePool({
-        engine: this.#engine,
-        base: this.#base,
-        maxPages: this.#maxPages,
-        keep: this.#options.keepInstances ?? DEFAULT_KEEP,
-        monotonic: this.#platform.clock.monotonic,
-      })
-      this.#pools.set(domain, pool)
-    }
-    return pool
   }
 }

@@ -1,4 +1,10 @@
-/** Workers that wait for their next guest. As instances, they are never shared between trust domains. */
+/**
+ * Workers that wait for their next guest.
+ *
+ * Invariants
+ * 1. As instances, they are never shared between trust domains, not even one after the other.
+ * 2. At most `MOST_IDLE` threads wait, whatever the number of domains: the one that waits longest ends.
+ */
 import { CaissonError } from '../base/errors.ts'
 import type { SyncCalls } from '../capability/call.ts'
 import { WorkerMachine } from '../machine/worker-driver.ts'
@@ -14,37 +20,56 @@ export interface WorkerPoolOptions {
   readonly monotonic: () => number
 }
 
+/** A thread takes some 20 MB. */
+export const MOST_IDLE = 8
+
+interface IdleWorker {
+  readonly domain: string
+  readonly port: WorkerPort
+}
+
 export class WorkerPool {
   readonly #options: WorkerPoolOptions
-  readonly #idle = new Map<string, WorkerPort[]>()
+  /** In the order in which they came back. */
+  readonly #idle: IdleWorker[] = []
   #closed = false
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options
   }
 
-  /** @throws CaissonError `unsupported` where there are no Workers, `disposed` */
-  acquire(domain: string, syncCalls: SyncCalls): WorkerMachine {
+  /**
+   * A machine in a Worker that is ready.
+   * @throws CaissonError `unsupported` where there are no Workers, `disposed`, `isolate_destroyed`
+   */
+  async acquire(domain: string, syncCalls: SyncCalls): Promise<WorkerMachine> {
     const { openWorker, engine, maxPages, monotonic } = this.#options
     if (openWorker === undefined) {
       throw new CaissonError('unsupported', "This platform has no Workers; leave out thread: 'worker'.")
     }
     if (this.#closed) throw new CaissonError('disposed', 'The runtime was closed; open a new one.')
-    const port = this.#idle.get(domain)?.pop() ?? openWorker()
+    const port = this.#takeIdle(domain) ?? openWorker()
     const onRelease = (reusable: boolean): void => this.#takeBack(domain, port, reusable)
-    return new WorkerMachine({ port, engine, maxPages, syncCalls, monotonic, onRelease })
+    return WorkerMachine.open({ port, engine, maxPages, syncCalls, monotonic, onRelease })
   }
 
   close(): void {
     this.#closed = true
-    for (const ports of this.#idle.values()) for (const port of ports) port.terminate()
-    this.#idle.clear()
+    for (const { port } of this.#idle.splice(0)) port.terminate()
+  }
+
+  #takeIdle(domain: string): WorkerPort | undefined {
+    const at = this.#idle.findLastIndex((idle) => idle.domain === domain)
+    return at < 0 ? undefined : this.#idle.splice(at, 1)[0]?.port
   }
 
   #takeBack(domain: string, port: WorkerPort, reusable: boolean): void {
-    const idle = this.#idle.get(domain) ?? []
-    this.#idle.set(domain, idle)
-    if (reusable && !this.#closed && idle.length < this.#options.keep) idle.push(port)
-    else port.terminate()
+    const same = this.#idle.filter((idle) => idle.domain === domain)
+    if (!reusable || this.#closed || same.length >= this.#options.keep) {
+      port.terminate()
+      return
+    }
+    this.#idle.push({ domain, port })
+    if (this.#idle.length > MOST_IDLE) this.#idle.shift()?.port.terminate()
   }
 }
