@@ -147,8 +147,8 @@ class RecursionCutter {
     const below = this.#longest(index, this.#graph, this.#below)
     if (above + frame + below > chainBytes) return
     this.cuts[index] = 0
-    this.#raise(index, above, this.#graph, this.#callers, this.#above)
-    this.#raise(index, below, this.#callers, this.#graph, this.#below)
+    this.#raise(index, above, this.#graph, this.#above)
+    this.#raise(index, below, this.#callers, this.#below)
   }
 
   #frame(node: number): number {
@@ -171,7 +171,7 @@ class RecursionCutter {
   }
 
   /** Enters the chain of a newly spared node, and makes those that go on from it longer. */
-  #raise(origin: number, beyond: number, onward: Adjacency, backward: Adjacency, chains: Float64Array): void {
+  #raise(origin: number, beyond: number, onward: Adjacency, chains: Float64Array): void {
     chains[origin] = beyond + this.#frame(origin)
     const stack = [origin]
     for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
@@ -179,7 +179,7 @@ class RecursionCutter {
         const to = onward.list[slot] as number
         if (!this.#isSpared(to)) continue
         this.#budget--
-        const chain = this.#longest(to, backward, chains) + this.#frame(to)
+        const chain = (chains[node] as number) + this.#frame(to)
         if (chain <= (chains[to] as number)) continue
         chains[to] = chain
         stack.push(to)
