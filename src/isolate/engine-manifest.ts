@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-c0fd249e5895412c',
+  id: 'quickjs-4bac8c0c50546188',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -20,12 +20,12 @@ export const ENGINE_MANIFEST: EngineManifest = {
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
   profiles: {
     v8: {
-      sha256: 'f21dbf4132a3b1f6f7a0820de0919d14d3590ec52db3d505f0497faefa49d676',
-      bytes: 696314,
+      sha256: '861600d01bb7a4827f0b20aafc39e7464c3fd3ececfbe3cb72d4910833a3ca25',
+      bytes: 698132,
     },
     portable: {
-      sha256: 'fd58d760bc36ff0a16f49216396cab6bb674cd967fcc58c0b17d4bac94a3ad01',
-      bytes: 659793,
+      sha256: '4011182433cfab3ebfd97f54dad24f30c593decc68db319c0c5042f678d87741',
+      bytes: 662315,
     },
   },
 }

@@ -55,7 +55,7 @@ export class WorkerHost {
           this.#poolKey = key
         }
         this.#isolate = new Isolate(this.#pool.acquire(), this.#syncCalls())
-        return undefined
+        return { type: 'ready' }
       }
       case 'start':
         restoreErrors(message.errors)

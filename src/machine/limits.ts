@@ -11,8 +11,8 @@ export interface Limits {
   /** Size of the guest's linear memory in bytes, engine included (about 0.7 MB). Rounded down to 64 KiB pages. */
   readonly memoryBytes: number
   /**
-   * Depth of the guest's call stack in metered bytes, an upper estimate of three to ten times the native bytes:
-   * a call in the guest's source takes 2 to 12 KiB. The same program ends at the same depth everywhere.
+   * Depth of the guest's call stack in metered bytes, an upper estimate of about two to five times the native bytes:
+   * a call in the guest's source takes 1 to 6 KiB. The same program ends at the same depth everywhere.
    */
   readonly stackBytes: number
   /** Active wall time in milliseconds: the guest computes or a capability works for it. */
@@ -41,7 +41,7 @@ const MiB = 1024 * KiB
 export const DEFAULT_LIMITS: Limits = {
   fuel: 2_000_000_000,
   memoryBytes: 64 * MiB,
-  stackBytes: 1.5 * MiB,
+  stackBytes: 768 * KiB,
   wallMs: 30_000,
   idleMs: 3_600_000,
   calls: 1_000,
@@ -55,7 +55,7 @@ export const DEFAULT_LIMITS: Limits = {
 const RANGES: Readonly<Record<keyof Limits, readonly [unit: string, min: number, max: number]>> = {
   fuel: ['fuel units', 1, 2 ** 52],
   memoryBytes: ['bytes', MiB, 2 ** 31],
-  stackBytes: ['metered bytes', 256 * KiB, 2 * MiB],
+  stackBytes: ['metered bytes', 192 * KiB, 1 * MiB],
   wallMs: ['milliseconds', 1, 7 * 86_400_000],
   idleMs: ['milliseconds', 1, 365 * 86_400_000],
   calls: ['calls', 0, 2 ** 31],

@@ -51,7 +51,29 @@ export class WorkerMachine implements Machine {
   #failure: CaissonError | undefined
   #released = false
 
-  constructor(options: WorkerMachineOptions) {
+  /**
+   * Opens a guest in the Worker of `port`, which may still be starting: what that takes is not the guest's time.
+   * @throws CaissonError `isolate_destroyed` when the Worker does not start
+   */
+  static async open(options: WorkerMachineOptions): Promise<WorkerMachine> {
+    const machine = new WorkerMachine(options)
+    try {
+      const reply = await machine.#ask({
+        type: 'open',
+        engine: options.engine,
+        maxPages: options.maxPages,
+        ...(machine.#control && { control: machine.#control }),
+      })
+      if (reply.type !== 'ready') throw unexpected(reply)
+      return machine
+    } catch (error) {
+      machine.#failed(error)
+      machine.dispose()
+      throw error
+    }
+  }
+
+  private constructor(options: WorkerMachineOptions) {
     this.#options = options
     this.#control =
       typeof SharedArrayBuffer === 'undefined'
@@ -61,12 +83,6 @@ export class WorkerMachine implements Machine {
       (message) => this.#received(message as WorkerMessage),
       (error) => this.#failed(error),
     )
-    this.#post({
-      type: 'open',
-      engine: options.engine,
-      maxPages: options.maxPages,
-      ...(this.#control && { control: this.#control }),
-    })
   }
 
   get pending(): readonly PendingCall[] {

@@ -35,6 +35,8 @@ export type HostMessage =
   | { readonly type: 'dispose' }
 
 export type WorkerMessage =
+  /** The guest of `open` can start. */
+  | { readonly type: 'ready' }
   | { readonly type: 'turn'; readonly turn: Turn; readonly errors: readonly CarriedError[] }
   | { readonly type: 'digest'; readonly digest: string }
   | {

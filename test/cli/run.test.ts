@@ -290,7 +290,7 @@ describe('refusals', () => {
     [['p.js', '--memory', '9999GiB'], 2, /1 MiB to 2 GiB/],
     [['p.js', '--timeout', '5'], 2, /5s or 5ms/],
     [['p.js', '--timeout', '0s'], 2, /1 ms to/],
-    [['p.js', '--stack', '1GiB'], 2, /256 KiB to/],
+    [['p.js', '--stack', '1GiB'], 2, /192 KiB to/],
     [['p.js', '--seed', 'x'], 2, /--seed takes a whole number/],
     [['p.js', '--now', 'today'], 2, /ISO 8601/],
     [['p.js', '--thread', 'gpu'], 2, /worker or host/],

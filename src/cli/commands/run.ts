@@ -120,7 +120,7 @@ export const runCommand: Command = {
         {
           name: 'stack',
           value: '1MiB',
-          help: `Depth of recursion; a call takes 2 to 12 KiB. Default ${DEFAULTS.stack}.`,
+          help: `Depth of recursion; a call takes 1 to 6 KiB. Default ${DEFAULTS.stack}.`,
         },
         { name: 'calls', value: 'N', help: `Calls of granted capabilities. Default ${DEFAULTS.calls}.` },
       ],
@@ -200,14 +200,18 @@ async function runPlan(plan: RunPlan, signal: AbortSignal, io: CliIo): Promise<O
 }
 
 /**
- * Starts the Worker before the program's time begins: by an empty program, whose Worker the next one gets.
+ * Tries whether a Worker can be started, by an empty program, whose Worker the next one gets.
  * @returns where to run: on the host's thread when no Worker can be started and none was asked for
  * @throws CliError where one was asked for
  */
 async function openThread(runtime: Runtime, wanted: RunPlan['thread']): Promise<'host' | 'worker'> {
   if (wanted === 'host') return 'host'
-  const outcome = await runtime.run('', { thread: 'worker' })
-  if (outcome.status === 'completed') return 'worker'
+  try {
+    const outcome = await runtime.run('', { thread: 'worker' })
+    if (outcome.status === 'completed') return 'worker'
+  } catch {
+    // What the Worker could not do, the host's thread may.
+  }
   if (wanted === undefined) return 'host'
   throw new CliError({
     exit: EXIT.usage,
