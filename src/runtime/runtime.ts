@@ -176,7 +176,7 @@ class PooledRuntime implements Runtime {
     await this.#line.enter(options.signal)
     let machine: Machine
     try {
-      machine = this.#open(options, start.limits, gate)
+      machine = await this.#open(options, start.limits, gate)
     } catch (error) {
       this.#line.leave()
       throw error
@@ -201,7 +201,7 @@ class PooledRuntime implements Runtime {
     }
   }
 
-  #open({ domain = 'default', thread }: RunOptions, limits: Limits, gate: Gate): Machine {
+  #open({ domain = 'default', thread }: RunOptions, limits: Limits, gate: Gate): Machine | Promise<Machine> {
     if (thread === 'worker') return this.#workers.acquire(domain, gate.sync)
     checkNativeStack(this.#engine, this.#base, limits.stackBytes)
     return new Isolate(this.#pools.get(domain).acquire(), gate.sync)
