@@ -36,8 +36,8 @@ const nextRound = capability({
 function hostCapability(shape: HostCallShape, answer: (argument: unknown) => unknown): Capability {
   const description = 'Answers the calls of the bench'
   return shape.awaited
-    ? capability({ name: 'host.call', description, effect: 'read', invoke: async (args) => answer(args) })
-    : capability({ name: 'host.call', description, effect: 'read', sync: true, invoke: answer })
+    ? capability({ name: 'host', description, effect: 'read', invoke: async (args) => answer(args) })
+    : capability({ name: 'host', description, effect: 'read', sync: true, invoke: answer })
 }
 
 /** A guest that evaluates `round` each time it is told to; resolves with what that gave. */
@@ -63,8 +63,8 @@ async function startRounds(runtime: Runtime, source: string, round: string, gran
 async function syncCallTrial(shape: HostCallShape): Promise<Trial> {
   const { answer, settle } = countedHost(shape)
   const runtime = await openRuntime({ capabilities: [nextRound, hostCapability(shape, answer)] })
-  const source = callLoopSource(shape, 'value', 'host.call')
-  const { next, dispose } = await startRounds(runtime, source, 'calls()', ['host.call'])
+  const source = callLoopSource(shape, 'value', 'host')
+  const { next, dispose } = await startRounds(runtime, source, 'calls()', ['host'])
   return { ...checkedTrial(shape.calls, next, settle), dispose }
 }
 
@@ -72,9 +72,9 @@ async function syncCallTrial(shape: HostCallShape): Promise<Trial> {
 async function awaitedCallTrial(shape: HostCallShape): Promise<Trial> {
   const { answer, settle } = countedHost(shape)
   const runtime = await openRuntime({ capabilities: [hostCapability(shape, answer)] })
-  const program = `${callLoopSource(shape, 'value', 'host.call')}\ncalls()`
+  const program = `${callLoopSource(shape, 'value', 'host')}\ncalls()`
   const calls = async (): Promise<unknown> => {
-    const outcome = await runtime.run(program, { form: 'script', limits: LIMITS, grants: ['host.call'] })
+    const outcome = await runtime.run(program, { form: 'script', limits: LIMITS, grants: ['host'] })
     if (outcome.status !== 'completed') throw new Error(JSON.stringify(outcome))
     return outcome.value
   }

@@ -3,13 +3,16 @@ import { describe, expect, it } from 'vitest'
 import { PROGRAMS, UNSEEN_PROGRAMS } from './programs.ts'
 
 describe('programs', () => {
-  it.each([...PROGRAMS, ...UNSEEN_PROGRAMS])('$name gives the same result on every run', ({ source, check }) => {
-    const context = vm.createContext({})
-    vm.runInContext(source, context)
-    for (let again = 0; again < 2; again++) {
-      expect(() => check(vm.runInContext('run()', context))).not.toThrow()
-    }
-  })
+  it.each([...PROGRAMS, ...UNSEEN_PROGRAMS])(
+    '$name gives the same result on every run',
+    ({ source, check }) => {
+      const context = vm.createContext({})
+      vm.runInContext(source, context)
+      for (let again = 0; again < 2; again++) {
+        expect(() => check(vm.runInContext('run()', context))).not.toThrow()
+      }
+    },
+  )
 
   it('leave nothing but run in the global scope, and use no clock, randomness or host object', () => {
     for (const { source } of [...PROGRAMS, ...UNSEEN_PROGRAMS]) {
