@@ -264,11 +264,17 @@ export class Isolate implements Machine {
     if (!this.#log.hasRoom) this.#log.drop()
     else {
       const text = this.#pooled.reader.inspectAll(values, count)
-      this.#pooled.instance.gauge.hostWorked()
-      this.#pooled.instance.gauge.charge(CALL_FUEL + text.length * CALL_FUEL_PER_BYTE)
+      this.#chargeReading(text.length)
       this.#log.write(level, text, this.#clock.peek())
     }
     return 0
+  }
+
+  /** What the host did to look at something of the guest's, which is the guest's to pay; `more` in bytes. */
+  #chargeReading(more: number): void {
+    const { instance, reader } = this.#pooled
+    instance.gauge.charge(CALL_FUEL + (reader.lastWork + more) * CALL_FUEL_PER_BYTE)
+    instance.gauge.hostWorked()
   }
 
   #calledCapability(index: number, count: number, values: number): number {
@@ -289,18 +295,17 @@ export class Isolate implements Machine {
         args = reader.read(values, this.#readLimits, capability.name)
         bytes = reader.lastBytes
       } catch (error) {
-        instance.gauge.hostWorked()
+        this.#chargeReading(0)
         if (!CaissonError.is(error) || error.code === 'corrupted') throw error
         return this.#refuse(capability, { code: error.code, message: error.message, name: 'TypeError' })
       }
-      instance.gauge.hostWorked()
+      this.#chargeReading(0)
       this.#bytesOut += bytes
       if (this.#bytesOut > limits.bytesOut) {
         instance.gauge.halt('bytes')
         return 0
       }
-    }
-    instance.gauge.charge(CALL_FUEL + bytes * CALL_FUEL_PER_BYTE)
+    } else instance.gauge.charge(CALL_FUEL)
     if (capability.sync) {
       // The deadline passed while the arguments were read: nothing leaves the guest any more.
       if (instance.gauge.stopReason !== undefined) return 0
@@ -315,6 +320,7 @@ export class Isolate implements Machine {
         return this.#throwInGuest(invalidResult(error))
       }
       this.#receive(writer.lastBytes)
+      instance.gauge.charge(writer.lastBytes * CALL_FUEL_PER_BYTE)
       return cell
     }
     const id = this.#calls
@@ -355,9 +361,11 @@ export class Isolate implements Machine {
     const address = Number(BigInt.asUintN(32, promise))
     if (handled !== 0) this.#rejections.handled(address)
     else {
-      this.#rejections.rejected(address, () =>
-        this.#program.locate(this.#pooled.reader.readErrorBits(reason)),
-      )
+      this.#rejections.rejected(address, () => {
+        const error = this.#pooled.reader.readErrorBits(reason)
+        this.#chargeReading(0)
+        return this.#program.locate(error)
+      })
     }
   }
 

@@ -26,6 +26,11 @@ const PATTERN_WORK = { pattern: 2 ** 12, unit: 2 ** 7, property: 2 ** 16, emoji:
 export class HostWork {
   #units = 0
 
+  /** What was added so far. */
+  get units(): number {
+    return this.#units
+  }
+
   /** Starts the count for another value. */
   reset(): void {
     this.#units = 0

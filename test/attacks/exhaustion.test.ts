@@ -162,6 +162,30 @@ describe('the wall deadline', () => {
   })
 })
 
+describe('fuel', () => {
+  it('pays for what the host looks through, also where it is refused or shows as little', async () => {
+    const hidden = `const o = {}; for (let i = 0; i < 5e3; i++) Object.defineProperty(o, 'k' + i, { value: i });`
+    const fuelOf = async (source: string): Promise<number> => {
+      const outcome = await run(source, { calls: 100_000, bytesOut: 2 ** 31 })
+      expect(outcome.status).toBe('completed')
+      return outcome.usage.fuel
+    }
+    for (const work of [
+      'console.log(o)',
+      'try { tools.sync(o) } catch {}',
+      'tools.echo([o, () => 1]).catch(() => {})',
+      'Promise.reject(o).catch(() => {})',
+    ]) {
+      const [few, many] = [
+        await fuelOf(`${hidden} for (let i = 0; i < 20; i++) { ${work} } 1`),
+        await fuelOf(`${hidden} for (let i = 0; i < 40; i++) { ${work} } 1`),
+      ]
+      // 5,000 properties looked at, twenty times more often, by the price of a byte.
+      expect(many - few).toBeGreaterThan(20 * 5_000 * 8)
+    }
+  })
+})
+
 describe('a guest that is ended', () => {
   const caught = (work: string): readonly [string, string][] => [
     ['in catch', `for (;;) try { ${work} } catch { tools.sync(1); tools.echo(1) }`],

@@ -39,6 +39,11 @@ export interface GuestHeap {
 export class HeapReader {
   /** Canonical size in bytes of the value read last (the rule is in `ValueLimits`). */
   lastBytes = 0
+  /**
+   * What the last read, inspection or error cost the host, in bytes or their worth. Refused ones too: a guest must
+   * not have values looked through for nothing.
+   */
+  lastWork = 0
   readonly #memory: HeapMemory
   readonly #walk: HeapWalk
 
@@ -60,6 +65,7 @@ export class HeapReader {
     const high = memory.u32[cell + 1] as number
     if (high < TAG.uninitialized) {
       this.lastBytes = NODE_BYTES
+      this.lastWork = NODE_BYTES
       switch (high) {
         case TAG.int:
           return (memory.u32[cell] as number) | 0
@@ -73,11 +79,16 @@ export class HeapReader {
     }
     if (isFloatTag(high)) {
       this.lastBytes = NODE_BYTES
+      this.lastWork = NODE_BYTES
       return floatFromWords(memory.u32[cell] as number, high)
     }
-    const value = this.#walk.run(cell, limits, root)
-    this.lastBytes = this.#walk.meter.bytes
-    return value
+    try {
+      const value = this.#walk.run(cell, limits, root)
+      this.lastBytes = this.#walk.meter.bytes
+      return value
+    } finally {
+      this.lastWork = this.#walk.meter.work
+    }
   }
 
   /** What the guest threw, in the cell at `pointer`: bounded text, never the guest's objects. */
@@ -101,6 +112,8 @@ export class HeapReader {
       if (CaissonError.is(error, 'value_too_large'))
         return { name: 'Error', message: '[error too large to show]' }
       throw error
+    } finally {
+      this.lastWork = this.#walk.meter.work
     }
   }
 
@@ -126,6 +139,7 @@ export class HeapReader {
   /** As `inspect`, for `count` cells side by side, joined by spaces: the arguments of a call. */
   inspectAll(pointer: number, count: number): string {
     this.#memory.refresh()
+    this.lastWork = 0
     if (count === 0) return ''
     const cell = this.#memory.block(pointer, 8 * count, 'values')
     this.#walk.start(INSPECT_LIMITS, 'value')
@@ -134,6 +148,8 @@ export class HeapReader {
     } catch (error) {
       if (CaissonError.is(error, 'value_too_large')) return '[value too large to show]'
       throw error
+    } finally {
+      this.lastWork = this.#walk.meter.work
     }
   }
 }

@@ -25,6 +25,14 @@ export class ReadMeter extends ValueMeter {
     this.#maxSteps = limits.bytes + NODE_BYTES * limits.nodes
   }
 
+  /**
+   * What the read cost the host so far, in bytes or their worth: also things that were only looked at, and an
+   * eighth of the work of built-ins, which is an upper bound that few values reach.
+   */
+  get work(): number {
+    return this.bytes + this.#steps + Math.floor(this.#hostWork.units / 8)
+  }
+
   /** Starts the count for another value. */
   reset(): void {
     this.bytes = 0
