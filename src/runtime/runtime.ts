@@ -11,7 +11,7 @@ import { ASYNC_DISPOSE } from '../base/disposal.ts'
 import { CaissonError } from '../base/errors.ts'
 import { Ledger } from '../capability/budget.ts'
 import { type CapabilityTable, createCapabilityTable } from '../capability/capability-table.ts'
-import { createGate, type Gate } from '../capability/gate.ts'
+import { createGate, type Gate, type GateOptions } from '../capability/gate.ts'
 import { grantSet } from '../capability/grant-set.ts'
 import { type BaseImage, baseImageOf } from '../isolate/base-image.ts'
 import { type Engine, parseEngine } from '../isolate/engine.ts'
@@ -68,6 +68,25 @@ export async function createRuntime(platform: Platform, options: RuntimeOptions 
   return new PooledRuntime({ ...platform, ...pick(options) }, options, table, defaults, engine)
 }
 
+/** What the gates of all guests have in common. */
+type GateParts = Omit<GateOptions, 'grants' | 'ledger' | 'guestId'>
+
+function gatePartsOf(
+  { clock }: Platform,
+  { callLog, approver, lease, telemetry }: RuntimeOptions,
+): GateParts {
+  return {
+    clock,
+    ...(callLog && { callLog }),
+    ...(approver && { approver }),
+    ...(lease && { lease }),
+    ...(telemetry && {
+      report: (report) =>
+        telemetry.event('capability.failed', { capability: report.capability, code: report.code }),
+    }),
+  }
+}
+
 function wholePages(limits: Limits): Limits {
   return { ...limits, memoryBytes: Math.floor(limits.memoryBytes / PAGE) * PAGE }
 }
@@ -90,6 +109,7 @@ class PooledRuntime implements Runtime {
   readonly #defaults: Limits
   readonly #engine: Engine
   readonly #base: BaseImage
+  readonly #gateParts: GateParts
   readonly #line: GuestLine
   readonly #pools: DomainPools
   readonly #workers: WorkerPool
@@ -111,6 +131,7 @@ class PooledRuntime implements Runtime {
     this.#defaults = defaults
     this.#engine = engine
     this.#base = baseImageOf(engine)
+    this.#gateParts = gatePartsOf(platform, options)
     this.#line = new GuestLine(options.concurrency ?? 64)
     const maxPages = Math.ceil((options.maxMemoryBytes ?? DEFAULT_MAX_MEMORY) / PAGE)
     const keep = options.keepInstances ?? DEFAULT_KEEP
@@ -189,8 +210,8 @@ class PooledRuntime implements Runtime {
         start,
         gate,
         clock: this.#platform.clock,
-        ...(this.#options.callLog && { callLog: this.#options.callLog }),
-        ...(options.signal && { signal: options.signal }),
+        callLog: this.#options.callLog,
+        signal: options.signal,
       },
       release: () => {
         if (released) return
@@ -249,22 +270,14 @@ class PooledRuntime implements Runtime {
   }
 
   #gateFor(options: RunOptions): Gate {
-    const { callLog, approver, lease, telemetry } = this.#options
     // Drawn with the first guest: edge workers refuse randomness while a module loads.
     this.#id ??= toHex(this.#platform.entropy.bytes(8))
     this.#guests += 1
     return createGate({
+      ...this.#gateParts,
       grants: grantSet(this.#table, options.grants ?? []),
       ledger: new Ledger(),
-      clock: this.#platform.clock,
       guestId: `${this.#id}-${this.#guests}`,
-      ...(callLog && { callLog }),
-      ...(approver && { approver }),
-      ...(lease && { lease }),
-      ...(telemetry && {
-        report: (report) =>
-          telemetry.event('capability.failed', { capability: report.capability, code: report.code }),
-      }),
     })
   }
 }
