@@ -68,6 +68,9 @@ function checkDefinition(given: Capability): Capability {
     if (!FIELDS.has(field)) {
       refuse(given.name, field, `there is no such field. Fields: ${[...FIELDS].slice(0, -1).join(', ')}`)
     }
+  }
+  // Inherited ones too: a schema that is a getter of a class must not be left out in silence.
+  for (const field of FIELDS) {
     const value: unknown = given[field as keyof Capability]
     if (value !== undefined) read[field] = value
   }

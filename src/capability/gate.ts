@@ -176,6 +176,7 @@ export function createGate(options: GateOptions): Gate {
       if (ended instanceof FatalRefusal) return refusedDelivery(call.id, ended)
       if (isInDoubt(ended)) return refusedDelivery(call.id, refuse('aborted', 'The run was stopped.'))
       const outcome = await outcomeOf(admission, ended, stop)
+      if (outcome === undefined) return refusedDelivery(call.id, refuse('aborted', 'The run was stopped.'))
       const recording = recordResult(
         outcome instanceof Refusal
           ? { id: call.id, ok: false, code: outcome.failure.code, message: outcome.failure.message }
@@ -194,12 +195,15 @@ export function createGate(options: GateOptions): Gate {
     }
   }
 
-  /** What the guest gets for how the effect ended: plain data within its bounds, or a redacted failure. */
+  /**
+   * What the guest gets for how the effect ended: plain data within its bounds, or a redacted failure. Undefined
+   * where the stop came while the result of an effect that did happen was still looked at.
+   */
   async function outcomeOf(
     { call, passage }: Admission,
     ended: Settled | Refusal,
     stop: Stop,
-  ): Promise<{ readonly value: unknown; readonly bytes: number } | Refusal> {
+  ): Promise<{ readonly value: unknown; readonly bytes: number } | Refusal | undefined> {
     if (ended instanceof Refusal) return ended
     switch (ended.end) {
       case 'stopped':
@@ -212,6 +216,7 @@ export function createGate(options: GateOptions): Gate {
       case 'value': {
         const checking = checkResult(passage, ended.value, call.id, parts, stop)
         const result = checking instanceof Promise ? await checking : checking
+        if (result instanceof Refusal && result.failure.code === 'aborted') return undefined
         if (result instanceof Refusal || passage.account.receive(result.bytes)) return result
         return refuse('budget_exhausted', `The bytes of results of "${passage.name}" are used up.`, {
           unit: 'bytesIn',

@@ -66,6 +66,9 @@ export function checkGrantRule(given: GrantRule, capability: Capability): GrantR
   const rule: Record<string, unknown> = {}
   for (const field of Object.keys(given)) {
     if (!FIELDS.has(field)) refuse(`there is no condition "${field.slice(0, 80)}"`)
+  }
+  // Each read once, and inherited ones too: a condition that is a method of a class is a condition all the same.
+  for (const field of FIELDS) {
     const value: unknown = given[field as keyof GrantRule]
     if (value !== undefined) rule[field] = value
   }

@@ -72,7 +72,7 @@ function check<Options extends object>(options: Options, checks: Checks<Options>
   if (typeof options !== 'object' || options === null) {
     throw new CaissonError('invalid_argument', 'Options are an object.')
   }
-  for (const option of Object.keys(options)) {
+  for (const option in options) {
     const value: unknown = options[option as keyof Options]
     if (!Object.hasOwn(checks, option)) {
       const known = Object.keys(checks).join(', ')
