@@ -358,8 +358,8 @@ export const DEFENCES: readonly Defence[] = [
     name: 'host-exceptions-end-the-isolate',
     against: 'A host function throws across wasm frames, and the guest goes on with a drifted stack.',
     file: 'src/isolate/isolate.ts',
-    find: 'if (instance.fault !== undefined) end = this.#trapped(instance.fault)\n    else if',
-    replace: 'if',
+    find: 'else if (instance.fault !== undefined) end',
+    replace: 'else if (instance.fault === null) end',
     tests: ['src/isolate/isolate.test.ts'],
   },
   {

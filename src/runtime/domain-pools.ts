@@ -10,7 +10,7 @@ import { CaissonError } from '../base/errors.ts'
 import type { InstancePool } from '../isolate/instance-pool.ts'
 
 /** About 0.8 MB for every idle instance of every one of them. */
-export const MOST_DOMAINS = 32
+const MOST_DOMAINS = 32
 
 export class DomainPools {
   readonly #create: () => InstancePool

@@ -21,7 +21,7 @@ export interface WorkerPoolOptions {
 }
 
 /** A thread takes some 20 MB. */
-export const MOST_IDLE = 8
+const MOST_IDLE = 8
 
 interface IdleWorker {
   readonly domain: string

@@ -49,21 +49,7 @@ import { type LookPoints, placeCharges } from './placement.ts'
 import { cutRecursion, type RecursionCuts } from './recursion.ts'
 import { type ModuleScan, mayUnwind, scanModule } from './scan-module.ts'
 
-export {
-  type BlockFrequencies,
-  DEPTH_EXPORT,
-  FUEL_EXPORT,
-  INITIAL_DEPTH,
-  INITIAL_FUEL,
-  METER_NAMESPACE,
-  type Metered,
-  type MeterOptions,
-  type MeterProfile,
-  type MeterReport,
-  REFILL_DEPTH,
-  REFILL_FUEL,
-  REFILL_IMPORT,
-} from './meter-options.ts'
+export type { Metered, MeterOptions } from './meter-options.ts'
 
 /**
  * Meters a core module.

@@ -3,6 +3,7 @@
  * no source text can be. Refused by name, and never ignored: an ignored option is a missing limit.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CaissonError } from '../../src/base/errors.ts'
 import { openRuntime, type Runtime } from '../../src/entry/node.ts'
 
 let runtime: Runtime
@@ -14,7 +15,7 @@ afterAll(() => runtime.close())
 const refusal = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
     () => 'nothing',
-    (error: { code?: string }) => error.code ?? error,
+    (error: unknown) => (CaissonError.is(error) ? error.code : error),
   )
 
 describe('options of a guest', () => {

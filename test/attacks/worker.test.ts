@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CaissonError } from '../../src/base/errors.ts'
 import { type Capability, capability, type Outcome, openRuntime, type Runtime } from '../../src/entry/node.ts'
 
 const spin = (ms: number): void => {
@@ -141,7 +142,7 @@ describe('values of every kind', () => {
         (['host', 'worker'] as const).map((thread) =>
           runtime.run('1', { input, thread }).then(
             ({ status }) => status,
-            (error: { code: string }) => error.code,
+            (error: unknown) => (CaissonError.is(error) ? error.code : String(error)),
           ),
         ),
       )
