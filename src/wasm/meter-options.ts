@@ -61,7 +61,7 @@ export interface MeterReport {
   readonly cachedFunctions: number
   /** No execution spends more than this between two checks, bulk pieces and imports aside. */
   readonly maxFuelBetweenChecks: number
-  /** Charges of one call never lag behind its work by more than this (fuel). */
+  /** Where the counter is looked at, the charges of an open call lag behind its work by at most this (fuel). */
   readonly maxOwedFuel: number
   /** Native stack, in estimated bytes, that frames may use beyond what the depth counter counts. */
   readonly uncountedDepthBytes: number

@@ -8,7 +8,8 @@
  * 1. On every way from the entry to an exit the charges sum up to the costs: the potential of all exits is 0, and
  *    that of the entry is what callers pay in advance (`entryCharge`), 0 unless all callers are known.
  * 2. Where somebody may look at the counter (a check, a call of what may check) the potential is not positive:
- *    charges never run ahead of the work, so that a counter below zero means that the fuel was really used up.
+ *    charges never run ahead of the work, so that a counter below zero means that the fuel was really used up. Nor
+ *    do they lag by more than `MAX_OWED`, so that a check does not overlook work that waits to be charged.
  * 3. Where an exception may leave the function it is 0.
  * 4. Code is put only where the graph allows it: edges that hold no code are in the tree before all others.
  */
@@ -35,9 +36,12 @@ export interface Placement {
   readonly checksFirst: boolean
   /** Charged by callers in advance; negative if they pay less than the price of the call. */
   readonly entryCharge: number
-  /** The most that the work is ahead of the charges at any point. */
+  /** The most that the work is ahead of the charges where somebody looks. */
   readonly maxOwed: number
 }
+
+/** Where somebody looks, each open call may owe so much fuel at most. */
+export const MAX_OWED: number = 1 << 12
 
 /** Weights beside frequency: what charging costs in code, so that equals are decided by size. */
 const TAKEN_WEIGHT = 1.2
@@ -62,13 +66,13 @@ export function placeCharges(
   const tied = place('tied')
   if (hasFixedExit(graph)) return tied.placement
   const open = place('open')
-  return open.executed < tied.executed ? open.placement : tied.placement
+  return open.sound && open.executed < tied.executed ? open.placement : tied.placement
 }
 
 /** A placement, and how good it is. */
 interface Candidate {
   readonly placement: Placement
-  /** Whether nobody sees a positive potential. */
+  /** Whether everybody sees a potential between -`MAX_OWED` and 0. */
   readonly sound: boolean
   /** How often charges are executed, relative to the same function's other candidates. */
   readonly executed: number
@@ -91,6 +95,11 @@ function hasFixedExit(graph: FlowGraph): boolean {
  *   that somebody sees. Good where many look; impossible where exceptions leave the function.
  */
 type Shape = 'joined' | 'tied' | 'open'
+
+interface Bounds {
+  readonly highest: number
+  readonly lowest: number
+}
 
 /** Points of the graph: block `b` begins at `2b` and ends at `2b + 1`; all exits are one point behind them. */
 class ChargePlacer {
@@ -168,21 +177,24 @@ class ChargePlacer {
     this.#span()
     const potential = this.#potentials()
     const charges = this.#charges(potential)
-    const highest = this.#highestSeen(potential, charges.blocks)
-    if (this.#shape === 'open') this.#lower(potential, highest)
+    let seen = this.#seen(potential, charges.blocks)
+    if (this.#shape === 'open') {
+      const shift = this.#shift(potential, seen)
+      for (let point = 0; point < this.#exit; point++) potential[point] = (potential[point] as number) + shift
+      seen = { highest: seen.highest + shift, lowest: seen.lowest + shift }
+    }
     const { blocks, edges } = this.#shape === 'open' ? this.#charges(potential) : charges
     const entry = potential[0] as number
     if (!this.#freeEntry) blocks[0] = (blocks[0] as number) + entry
-    let lowest = 0
-    for (const value of potential) if (value < lowest) lowest = value
     const placement: Placement = {
       blocks,
       edges,
       checksFirst: this.#shape === 'tied',
       entryCharge: this.#freeEntry ? entry : 0,
-      maxOwed: -lowest,
+      maxOwed: Number.isFinite(seen.lowest) ? Math.max(-seen.lowest, 0) : 0,
     }
-    return { placement, sound: highest <= 0, executed: this.#executed(blocks, edges) }
+    const sound = seen.highest <= 0 && seen.lowest >= -MAX_OWED
+    return { placement, sound, executed: this.#executed(blocks, edges) }
   }
 
   #executed(blocks: Float64Array, edges: Float64Array): number {
@@ -212,41 +224,37 @@ class ChargePlacer {
     return { blocks, edges }
   }
 
-  /** The highest potential that a check or a callee can see. */
-  #highestSeen(potential: Float64Array, charges: Float64Array): number {
+  /** The bounds of the potential where a check or a callee sees it; empty bounds if nobody does. */
+  #seen(potential: Float64Array, charges: Float64Array): Bounds {
     const { blocks, edges, calls } = this.#looks
     let highest = Number.NEGATIVE_INFINITY
+    let lowest = Number.POSITIVE_INFINITY
+    const see = (value: number): void => {
+      highest = Math.max(highest, value)
+      lowest = Math.min(lowest, value)
+    }
     for (const [block, checked] of blocks.entries()) {
-      if (checked === 1)
-        highest = Math.max(highest, (potential[2 * block] as number) + (charges[block] as number))
+      if (checked === 1) see((potential[2 * block] as number) + (charges[block] as number))
     }
     for (const [edge, checked] of edges.entries()) {
-      if (checked === 1) highest = Math.max(highest, potential[2 * this.#graph.to.at(edge)] as number)
+      if (checked === 1) see(potential[2 * this.#graph.to.at(edge)] as number)
     }
-    for (const [block, looks] of calls.entries()) {
-      if (looks === 1) highest = Math.max(highest, potential[2 * block + 1] as number)
-    }
-    return highest
+    for (const [block, looks] of calls.entries()) if (looks === 1) see(potential[2 * block + 1] as number)
+    return { highest, lowest }
   }
 
-  /** Lowers all points but the exit, so that nobody sees a positive potential; further, if that spares a charge. */
-  #lower(potential: Float64Array, highest: number): void {
-    let shift = -highest
-    if (highest <= 0 && !this.#freeEntry) shift = 0
-    if (this.#freeEntry) shift = this.#sparingShift(potential, shift)
-    for (let point = 0; point < this.#exit; point++) potential[point] = (potential[point] as number) + shift
-  }
-
-  /** A shift, not above `limit`, that makes the charge of the busiest possible exit 0. */
-  #sparingShift(potential: Float64Array, limit: number): number {
+  /** What to add to all points but the exit, so that nobody sees a positive potential, and it spares a charge. */
+  #shift(potential: Float64Array, seen: Bounds): number {
+    if (!this.#freeEntry) return Math.min(-seen.highest, 0)
     const graph = this.#graph
-    let best = limit
+    let best = -seen.highest
     let busiest = -1
     for (let edge = 0; edge < graph.edges; edge++) {
       if (graph.to.at(edge) !== EXIT) continue
       const needed = -(potential[2 * graph.from.at(edge) + 1] as number)
       const frequency = this.#frequencies.edges[edge] as number
-      if (needed > limit || frequency <= busiest) continue
+      const allowed = needed <= -seen.highest && needed + seen.lowest >= -MAX_OWED
+      if (!allowed || frequency <= busiest) continue
       busiest = frequency
       best = needed
     }

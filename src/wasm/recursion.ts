@@ -3,7 +3,10 @@
  *
  * 1. Without the functions of `checked`, the call graph has no cycle; without those of `counted`, neither.
  * 2. `checked` is a subset of `counted`.
- * 3. `order` names callees before callers, wherever the callee is not in `checked`.
+ * 3. Frames that no function counts take at most `MOST_UNCOUNTED_BYTES`, also in a long chain without recursion.
+ * 4. In a module with tail calls every function of a cycle counts: one that leaves by a tail call takes its
+ *    count along, and would be no cut.
+ * 5. `order` names callees before callers, wherever the callee is not in `checked`.
  *
  * Functions that run often are spared where others of the same cycles serve. Frames of functions that do not
  * count are charged to those that do (`weights`): each counted frame pays for the largest chain of uncounted
@@ -29,6 +32,8 @@ export interface RecursionCuts {
 const SPARED_CHAIN_BYTES = 384
 /** Of every so many calls, at least one makes a function worth to be spared from counting. */
 const SPARED_SHARE = 20_000
+/** Chains of uncounted functions take at most so many bytes; then one of them counts. */
+const MOST_UNCOUNTED_BYTES = 65_536
 /** Visited edges, in all, before functions are simply not spared any more. */
 const SEARCH_BUDGET = 30_000_000
 
@@ -48,12 +53,14 @@ export function cutRecursion(
   const cutter = new RecursionCutter(graph, summaries, cyclic)
   let total = 0
   for (const count of calls) total += count
-  for (const index of busiestFirst) {
+  const tailCalls = summaries.some((summary) => summary.tailCalls)
+  for (const index of tailCalls ? [] : busiestFirst) {
     if ((calls[index] as number) * SPARED_SHARE >= total) cutter.spare(index, SPARED_CHAIN_BYTES)
   }
   const counted = cutter.cuts.slice(0, graph.functions)
   for (const index of busiestFirst) cutter.spare(index, Number.POSITIVE_INFINITY)
   const checked = cutter.cuts.slice(0, graph.functions)
+  countInLongChains(graph, summaries, counted)
   const frames = chainFrames(graph, summaries, counted)
   return {
     checked,
@@ -256,6 +263,24 @@ function calleesFirst(graph: CallGraph, cuts: Uint8Array): Int32Array {
     }
   }
   return order
+}
+
+/** Makes a function count wherever the chain of uncounted frames below it has grown too long. */
+function countInLongChains(
+  graph: CallGraph,
+  summaries: readonly FunctionSummary[],
+  counted: Uint8Array,
+): void {
+  const chains = new Float64Array(graph.nodes)
+  for (const node of calleesFirst(graph, counted)) {
+    let longest = 0
+    for (let slot = graph.first[node] as number; slot < (graph.first[node + 1] as number); slot++) {
+      const to = graph.list[slot] as number
+      if (counted[to] !== 1) longest = Math.max(longest, chains[to] as number)
+    }
+    chains[node] = longest + (summaries[node]?.frameBytes ?? 0)
+    if (node < graph.functions && (chains[node] as number) > MOST_UNCOUNTED_BYTES) counted[node] = 1
+  }
 }
 
 /** Sums up frames along chains of functions that do not count. */

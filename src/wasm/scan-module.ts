@@ -10,6 +10,8 @@ export interface FunctionSummary {
   readonly callees: readonly number[]
   /** Type indices of calls through tables and references, without repetition. */
   readonly indirectTypes: readonly number[]
+  /** Whether it may leave by a tail call: its frame, and what it counted, is then gone while the callee runs. */
+  readonly tailCalls: boolean
   readonly throws: boolean
   readonly catches: boolean
   readonly instructions: number
@@ -54,18 +56,25 @@ export function scanModule(module: Module, context: CodeContext): ModuleScan {
 function summarise(body: DecodedBody): FunctionSummary {
   const callees = new Set<number>()
   const indirectTypes = new Set<number>()
+  let tailCalls = false
   let throws = false
   let catches = false
   for (let at = 0; at < body.length; at++) {
     switch (body.opcodes.at(at)) {
-      case OP.call:
       case OP.returnCall:
+        tailCalls = true
         callees.add(body.first.at(at))
         break
-      case OP.callIndirect:
+      case OP.call:
+        callees.add(body.first.at(at))
+        break
       case OP.returnCallIndirect:
-      case OP.callRef:
       case OP.returnCallRef:
+        tailCalls = true
+        indirectTypes.add(body.first.at(at))
+        break
+      case OP.callIndirect:
+      case OP.callRef:
         indirectTypes.add(body.first.at(at))
         break
       case OP.throw:
@@ -83,6 +92,7 @@ function summarise(body: DecodedBody): FunctionSummary {
   return {
     callees: [...callees],
     indirectTypes: [...indirectTypes],
+    tailCalls,
     throws,
     catches,
     instructions: body.length,
