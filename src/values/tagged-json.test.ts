@@ -28,9 +28,11 @@ describe('tagged JSON', () => {
 
   it('leaves plain JSON as it is', () => {
     fc.assert(
-      fc.property(fc.jsonValue({ noUnicodeString: false } as never), (value) => {
-        if (JSON.stringify(value).includes('-0') || Object.is(value, -0)) return
-        expect(JSON.stringify(toTaggedJson(value))).toBe(JSON.stringify(value))
+      fc.property(fc.json(), (text) => {
+        const plain = JSON.stringify(JSON.parse(text))
+        // Minus zero is a number of its own; its text loses the sign in one and keeps it in the other.
+        fc.pre(!/-0(?![.\d])/.test(text))
+        expect(JSON.stringify(toTaggedJson(JSON.parse(text)))).toBe(plain)
       }),
     )
   })
