@@ -3,6 +3,8 @@ import type { LogEntry, LogLevel } from '../machine/turn.ts'
 
 /** Characters of one line; longer ones are cut and say so. */
 const MOST_LINE = 16_384
+/** What a line costs beside its text: empty ones are not free. */
+const ENTRY_BYTES = 16
 const NONE: readonly LogEntry[] = []
 
 export class ConsoleLog {
@@ -32,7 +34,7 @@ export class ConsoleLog {
     const room = Math.min(MOST_LINE, this.#limit - this.#bytes)
     const kept =
       text.length <= room ? text : `${text.slice(0, room)}… (${text.length - room} more characters)`
-    this.#bytes += Math.min(text.length, room)
+    this.#bytes += ENTRY_BYTES + Math.min(text.length, room)
     this.#entries.push({ level, text: kept, atMs })
   }
 

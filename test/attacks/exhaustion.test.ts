@@ -123,7 +123,7 @@ describe('a result that a guest cannot take', () => {
 
 describe('the wall deadline', () => {
   it('holds against a sync capability that blocks the host', async () => {
-    const outcome = await run('for (;;) tools.spin(10)', { wallMs: 100 })
+    const outcome = await run('for (;;) tools.spin(10)', { wallMs: 100, fuel: 2 ** 50 })
     expect(outcome).toMatchObject({ status: 'exhausted', limit: 'wall' })
     // Ten calls fill the time; the first look may come some calls late.
     expect(invoked.length).toBeLessThan(40)
@@ -132,6 +132,7 @@ describe('the wall deadline', () => {
   it('holds against sync calls that turn slow after many fast ones', async () => {
     const outcome = await run('for (let i = 0; i < 5e3; i++) tools.sync(i); for (;;) tools.spin(20)', {
       wallMs: 1_000,
+      fuel: 2 ** 50,
       calls: 100_000,
     })
     expect(outcome).toMatchObject({ status: 'exhausted', limit: 'wall' })
@@ -151,6 +152,7 @@ describe('the wall deadline', () => {
       const began = performance.now()
       const outcome = await run(source, {
         wallMs: 500,
+        fuel: 2 ** 50,
         calls: 2 ** 31,
         bytesOut: 2 ** 31,
         memoryBytes: 128 * MiB,
@@ -182,6 +184,20 @@ describe('fuel', () => {
       ]
       // 5,000 properties looked at, twenty times more often, by the price of a byte.
       expect(many - few).toBeGreaterThan(20 * 5_000 * 8)
+    }
+  })
+})
+
+describe('log lines', () => {
+  it('are bounded while the turn runs, also where they are empty', async () => {
+    for (const line of ['', "''", "'x'", '...[]']) {
+      const outcome = await run(`for (let i = 0; i < 5e4; i++) console.log(${line})`, { logBytes: 16_000 })
+      expect(outcome.status).toBe('completed')
+      expect(outcome.logs.length).toBeLessThanOrEqual(1_000)
+      expect(outcome.logs.length + outcome.usage.logsDropped).toBe(50_000)
+      // What the isolate drops is dropped at once: it costs the guest no more than the call.
+      const all = await run(`for (let i = 0; i < 5e4; i++) console.log(${line})`, { logBytes: 2 ** 30 })
+      expect(all.usage.fuel - outcome.usage.fuel).toBeGreaterThanOrEqual(49_000 * 2_000)
     }
   })
 })
