@@ -442,35 +442,42 @@ describe('the metered module', () => {
 })
 
 describe('features that cannot be metered are refused by name', () => {
-  const cases: readonly (readonly [name: string, text: string, feature: RegExp, features?: number])[] = [
-    [
-      'waiting on memory',
-      '(memory 1 1 shared) (func (drop (memory.atomic.wait32 (i32.const 0) (i32.const 0) (i64.const -1))))',
-      /memory\.atomic\.wait/,
-    ],
-    ['structs', '(type $s (struct (field i32))) (func (drop (struct.new $s (i32.const 1))))', /GC/, 1024],
-    ['custom page sizes', '(memory 1 (pagesize 1))', /custom page sizes/, 8388608],
-    [
-      'wide arithmetic',
-      '(func (param i64) (result i64 i64) (i64.mul_wide_u (local.get 0) (local.get 0)))',
-      /wide arithmetic/,
-      33554432,
-    ],
-  ]
-  for (const [name, text, feature, features] of cases) {
-    it(name, () => {
-      const wasm = assemble(`(module ${text})`, features)
-      let refusal: unknown
-      try {
-        meter(wasm, { profile: 'v8' })
-      } catch (error) {
-        refusal = error
-      }
-      expect(CaissonError.is(refusal, 'unsupported_feature')).toBe(true)
-      expect(String((refusal as CaissonError).details.feature)).toMatch(feature)
-      expect((refusal as CaissonError).details.offset).toBeTypeOf('number')
-    })
-  }
+  it.each<{ name: string; text: string; feature: RegExp; features?: number }>([
+    {
+      name: 'waiting on memory',
+      text: '(memory 1 1 shared) (func (drop (memory.atomic.wait32 (i32.const 0) (i32.const 0) (i64.const -1))))',
+      feature: /memory\.atomic\.wait/,
+    },
+    {
+      name: 'structs',
+      text: '(type $s (struct (field i32))) (func (drop (struct.new $s (i32.const 1))))',
+      feature: /GC/,
+      features: 1024,
+    },
+    {
+      name: 'custom page sizes',
+      text: '(memory 1 (pagesize 1))',
+      feature: /custom page sizes/,
+      features: 8388608,
+    },
+    {
+      name: 'wide arithmetic',
+      text: '(func (param i64) (result i64 i64) (i64.mul_wide_u (local.get 0) (local.get 0)))',
+      feature: /wide arithmetic/,
+      features: 33554432,
+    },
+  ])('$name', ({ text, feature, features }) => {
+    const wasm = assemble(`(module ${text})`, features)
+    let refusal: unknown
+    try {
+      meter(wasm, { profile: 'v8' })
+    } catch (error) {
+      refusal = error
+    }
+    expect(CaissonError.is(refusal, 'unsupported_feature')).toBe(true)
+    expect(String((refusal as CaissonError).details.feature)).toMatch(feature)
+    expect((refusal as CaissonError).details.offset).toBeTypeOf('number')
+  })
 })
 
 describe('prices', () => {

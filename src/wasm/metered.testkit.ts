@@ -161,15 +161,3 @@ function countInstructions(body: DecodedBody, counter: number): Uint8Array {
   )
   return code.out.copy()
 }
-
-/** Whether the module has bulk instructions, whose price by size `countedFuel` leaves out. */
-export function hasBulkInstructions(wasm: Uint8Array): boolean {
-  const module = parseModule(wasm)
-  const context = codeContext(module)
-  const body = new DecodedBody()
-  return module.bodies.some((source, index) => {
-    decodeBody(context, source, context.importedFunctions + index, body)
-    for (let at = 0; at < body.length; at++) if (BULK_BY_OPCODE.has(body.opcodes.at(at))) return true
-    return false
-  })
-}
