@@ -202,7 +202,7 @@ describe('threads', () => {
     const own = await openRuntime({ keepInstances: 1 })
     for (let i = 0; i < 40; i += 1) await own.run('1 + 1', { thread: 'worker' })
     for (let i = 0; i < 3; i += 1) {
-      await own.run('while (1);', { thread: 'worker', limits: { wallMs: 300 } })
+      await own.run('while (1);', { thread: 'worker', limits: { fuel: 2 ** 52, wallMs: 300 } })
     }
     expect(threads()).toBeLessThanOrEqual(before + 2)
     own.close()

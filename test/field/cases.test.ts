@@ -216,7 +216,10 @@ describe('cases from the field', () => {
     const timer = setInterval(() => {
       ticks += 1
     }, 4)
-    const outcome = await runtime.run('while (1);', { thread: 'worker', limits: { wallMs: 400 } })
+    const outcome = await runtime.run('while (1);', {
+      thread: 'worker',
+      limits: { fuel: 2 ** 52, wallMs: 400 },
+    })
     clearInterval(timer)
     expect(outcome).toMatchObject({ status: 'exhausted', limit: 'wall' })
     expect(ticks).toBeGreaterThan(10)
