@@ -4,6 +4,7 @@
  * 1. An artifact's address is the SHA-256 of its bytes; the same bytes under the same name are one artifact.
  * 2. A stored name is a single, harmless file name (see `artifact-name.ts`).
  * 3. Stored artifacts are never changed: a second name for the same bytes is a second file beside the first.
+ * 4. What was put first is stored first, so quotas and the list depend on the order of the calls alone.
  */
 import { CaissonError } from '../../src/base/errors.ts'
 import type { FileTree } from '../files/file-tree.ts'
@@ -53,50 +54,48 @@ export interface ArtifactStoreOptions {
 export function createArtifactStore(options: ArtifactStoreOptions = {}): ArtifactStore {
   const { tree = createMemoryFileTree(), count = 1_000, onStored } = options
   const stored = new Map<string, Artifact>()
-  let underWay = 0
+  let before: Promise<unknown> = Promise.resolve()
 
-  const store = async (place: string, artifact: Artifact, data: Uint8Array): Promise<void> => {
-    if (stored.size + underWay >= count) {
+  const store = async (hex: string, { name: wanted, mediaType, data }: ArtifactInput): Promise<Artifact> => {
+    const name = artifactName(wanted)
+    const place = `${hex}/${name}`
+    const known = stored.get(place)
+    if (known !== undefined) return known
+    if (stored.size >= count) {
       throw new CaissonError('quota_exceeded', `At most ${count} artifacts are kept.`, {
         details: { quota: 'count', limit: count },
       })
     }
-    underWay += 1
-    try {
-      await tree.mkdir(place.slice(0, place.indexOf('/')))
-      await tree.write(place, data)
-    } finally {
-      underWay -= 1
+    await tree.mkdir(hex)
+    await tree.write(place, data)
+    const path = tree.locate(place)
+    const artifact: Artifact = {
+      digest: `sha256:${hex}`,
+      name,
+      mediaType,
+      bytes: data.byteLength,
+      ...(path !== undefined && { path }),
     }
     stored.set(place, artifact)
     onStored?.(artifact)
+    return artifact
   }
 
   return {
-    async put({ name: wanted, mediaType, data }) {
-      const hex = await sha256Hex(data)
-      const name = artifactName(wanted)
-      const place = `${hex}/${name}`
-      const known = stored.get(place)
-      if (known !== undefined) return known
-      const path = tree.locate(place)
-      const artifact: Artifact = {
-        digest: `sha256:${hex}`,
-        name,
-        mediaType,
-        bytes: data.byteLength,
-        ...(path !== undefined && { path }),
-      }
-      await store(place, artifact, data)
-      return artifact
+    put(input) {
+      const copy = { ...input, data: input.data.slice() }
+      const digest = sha256Hex(copy.data)
+      // One after the other: which of them a quota refuses must not depend on which digest is ready first.
+      const put = Promise.all([digest, before]).then(([hex]) => store(hex, copy))
+      before = put.catch(() => undefined)
+      return put
     },
     read: ({ digest, name }) => tree.read(`${digest.replace('sha256:', '')}/${name}`),
     list: () => [...stored.values()],
   }
 }
 
-async function sha256Hex(data: Uint8Array): Promise<string> {
-  // A copy: the platform's types do not take a view that may be shared.
-  const digest = await crypto.subtle.digest('SHA-256', data.slice())
+async function sha256Hex(data: Uint8Array<ArrayBuffer>): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', data)
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
