@@ -51,6 +51,15 @@ export const ERROR_CODES = {
     'The call log could not record the call or its result; the run stops rather than act unrecorded.',
   lease_lost: 'This worker no longer holds the run and must not act for it.',
 
+  // Checkpoints and stores.
+  checkpoint_refused:
+    'The checkpoint is whole, and may not be used here: another tenant, run, principal, key or set of grants, or a newer one exists.',
+  encryption_required: 'The guest may hold secrets, and no key to encrypt its checkpoints is configured.',
+  in_doubt: 'The call was issued before a restore, and whether it took effect is not known.',
+  diverged: 'A restored guest did something else than the record of its run says.',
+  store_conflict: 'Somebody else changed or holds the run in the store.',
+  store_failed: 'The store could not do it; what it acknowledged before is intact.',
+
   // Host bindings.
   path_denied: 'The path leads out of the granted directory, or is not a plain file or directory.',
   not_found: 'The named thing does not exist.',
