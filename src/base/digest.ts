@@ -14,7 +14,7 @@ export type Digest = `sha256:${string}` & { readonly [digestBrand]: true }
 
 /** The digest of `bytes`. */
 export function sha256(bytes: Uint8Array): Digest {
-  return asDigest(nobleSha256(bytes))
+  return digestOf(nobleSha256(bytes))
 }
 
 /** The digest of `bytes` as its 32 bytes: for keys and seeds. */
@@ -38,11 +38,12 @@ export function sha256Hasher(): Hasher {
       hash.update(bytes)
       return hasher
     },
-    digest: () => asDigest(hash.digest()),
+    digest: () => digestOf(hash.digest()),
   }
   return hasher
 }
 
-function asDigest(hash: Uint8Array): Digest {
+/** The digest as text, of its 32 bytes. */
+export function digestOf(hash: Uint8Array): Digest {
   return `sha256:${toHex(hash)}` as Digest
 }
