@@ -9,6 +9,7 @@
  *    that no limit explains. Until then the final state can be digested.
  */
 import { CaissonError } from '../base/errors.ts'
+import { exhausted } from '../machine/exhausted.ts'
 import type { LimitName } from '../machine/limits.ts'
 import type {
   Answer,
@@ -226,7 +227,8 @@ export class Isolate implements Machine {
         error: { name: 'AbortError', code: 'aborted', message: 'The run was aborted.' },
       }
     }
-    return { status: 'exhausted', limit: reason, message: EXHAUSTED[reason] }
+    const { limits } = this.#start
+    return exhausted(reason, limits, this.#bytesIn > limits.bytesIn ? 'bytesIn' : 'bytesOut')
   }
 
   /**
@@ -397,19 +399,6 @@ export class Isolate implements Machine {
     this.#bytesIn += bytes
     if (this.#bytesIn > this.#start.limits.bytesIn) this.#pooled.instance.gauge.halt('bytes')
   }
-}
-
-const EXHAUSTED: Readonly<
-  Record<'fuel' | 'memory' | 'stack' | 'wall' | 'idle' | 'calls' | 'bytes' | 'timers', string>
-> = {
-  fuel: 'The guest used up its fuel.',
-  memory: 'The guest asked for more memory than its limit.',
-  stack: 'The guest recursed deeper than its stack limit.',
-  wall: 'The guest did not finish within its wall time.',
-  idle: 'The guest waited for a person longer than its limit.',
-  calls: 'The guest made more capability calls than its limit.',
-  bytes: 'The guest moved more bytes across the bridge than its limit.',
-  timers: 'The guest set more timers than its limit.',
 }
 
 /** Written out by status: spreading an end into the turn took a tenth of the smallest run (bench: first-result). */

@@ -15,7 +15,7 @@ import type { Gate } from '../capability/gate.ts'
 import { StopSource } from '../capability/stop.ts'
 import type { CallLog } from '../ports/call-log.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { LimitName } from './limits.ts'
+import { exhausted } from './exhausted.ts'
 import { LogKeeper } from './log-keeper.ts'
 import type { Outcome, RunEnd } from './outcome.ts'
 import { TimeKeeper } from './time-keeper.ts'
@@ -71,7 +71,7 @@ export class Session {
     this.#logs = new LogKeeper(limits.logBytes)
     this.#nowMs = options.start.nowMs
     this.time = new TimeKeeper(options.clock, limits.wallMs, limits.idleMs, (limit) =>
-      this.finish(timeUp(limit, limits)),
+      this.finish(exhausted(limit, limits)),
     )
     this.#control = new SessionControl(this.time, this.stop)
     this.#onAbort = () => this.finish(failed('aborted', 'The run was aborted.', 'AbortError'))
@@ -103,7 +103,7 @@ export class Session {
     for (const { bytes } of deliveries) this.#bytesIn += bytes
     const arriving = deliveries.reduce((sum, { bytes }) => sum + bytes, 0)
     if (Math.max(this.#bytesIn, this.#usage.bytesIn + arriving) > start.limits.bytesIn) {
-      return this.finish(bytesUp('bytesIn', start.limits.bytesIn))
+      return this.finish(exhausted('bytes', start.limits, 'bytesIn'))
     }
     const answers = deliveries.map(({ answer }) => answer)
     return this.#turn(() => machine.settle(answers, this.#logicalNow(), this.#control))
@@ -154,7 +154,7 @@ export class Session {
     this.time.count('wall')
     // Here, and not by the timer alone: calls that are answered at once keep the host's timers from firing.
     const { limits } = this.#options.start
-    if (this.time.activeMs >= limits.wallMs) return this.finish(timeUp('wall', limits))
+    if (this.time.activeMs >= limits.wallMs) return this.finish(exhausted('wall', limits))
     let turn: Turn | undefined
     this.#inTurn = true
     try {
@@ -165,7 +165,7 @@ export class Session {
     } finally {
       this.#inTurn = false
     }
-    if (turn === undefined) return { status: 'ended', end: this.#end ?? timeUp('wall', limits) }
+    if (turn === undefined) return { status: 'ended', end: this.#end ?? exhausted('wall', limits) }
     this.#note(turn)
     const unrecorded = await this.#recordSyncCalls()
     if (unrecorded !== undefined) return this.finish(unrecorded)
@@ -232,11 +232,11 @@ export class Session {
     const { usage } = turn
     if (turn.status === 'exhausted') return undefined // it says itself which
     if (Math.max(usage.calls, this.#asked) > limits.calls) {
-      return exhausted('calls', `The guest asked for more than its ${limits.calls} calls (limit calls).`)
+      return exhausted('calls', limits)
     }
     if (Math.max(usage.bytesOut, this.#bytesOut) > limits.bytesOut)
-      return bytesUp('bytesOut', limits.bytesOut)
-    if (usage.bytesIn > limits.bytesIn) return bytesUp('bytesIn', limits.bytesIn)
+      return exhausted('bytes', limits, 'bytesOut')
+    if (usage.bytesIn > limits.bytesIn) return exhausted('bytes', limits, 'bytesIn')
     return undefined
   }
 
@@ -286,22 +286,4 @@ class SessionControl implements TurnControl {
 /** An end by the runtime's own decision. */
 export function failed(code: string, message: string, name = 'CaissonError'): RunEnd {
   return { status: 'failed', error: { name, message, code } }
-}
-
-function exhausted(limit: LimitName, message: string): RunEnd {
-  return { status: 'exhausted', limit, message }
-}
-
-function bytesUp(name: 'bytesIn' | 'bytesOut', bytes: number): RunEnd {
-  const way = name === 'bytesIn' ? 'into' : 'out of'
-  return exhausted('bytes', `More than ${bytes} bytes would have gone ${way} the guest (limit ${name}).`)
-}
-
-function timeUp(
-  limit: 'wall' | 'idle',
-  limits: { readonly wallMs: number; readonly idleMs: number },
-): RunEnd {
-  return limit === 'wall'
-    ? exhausted('wall', `The guest was active for its ${limits.wallMs} ms (limit wallMs).`)
-    : exhausted('idle', `The guest waited for people for its ${limits.idleMs} ms (limit idleMs).`)
 }

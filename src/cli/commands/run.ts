@@ -1,6 +1,8 @@
 /** `caisson run`: one program, once, under limits and with the rights that the flags give. */
+
 import { CaissonError } from '../../base/errors.ts'
 import { escapeText } from '../../base/escape-text.ts'
+import { showCount } from '../../base/show-count.ts'
 import { openRuntime } from '../../entry/node.ts'
 import { DEFAULT_LIMITS } from '../../machine/limits.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
@@ -20,7 +22,6 @@ import { Interruption } from '../run/interruption.ts'
 import { showProgress } from '../run/progress-line.ts'
 import { refusedDocument, runDocument } from '../run/run-document.ts'
 import { planRun, type RunPlan } from '../run/run-plan.ts'
-import { showCount } from '../units/parse-count.ts'
 import { showDuration } from '../units/parse-duration.ts'
 import { showSize } from '../units/parse-size.ts'
 

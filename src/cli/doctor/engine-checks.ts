@@ -1,13 +1,14 @@
 /** The engine: its files as they were built, and a program in it, on this thread and in a Worker. */
+
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { showCount } from '../../base/show-count.ts'
 import { openRuntime } from '../../entry/node.ts'
 import { ENGINE_MANIFEST } from '../../isolate/engine-manifest.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
 import { findPackageRoot } from '../package-root.ts'
-import { showCount } from '../units/parse-count.ts'
 import { showDuration } from '../units/parse-duration.ts'
 import type { Check } from './check.ts'
 

@@ -1,7 +1,7 @@
 /** What to do about an end: the sentence under the error. */
+import { showCount } from '../../base/show-count.ts'
 import type { Limits } from '../../machine/limits.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
-import { showCount } from '../units/parse-count.ts'
 
 export interface RunFacts {
   readonly source: string

@@ -1,8 +1,9 @@
 /** How a run ended, for stderr: the error with its place and the next step, and the summary. */
+
 import { clipText, escapeText } from '../../base/escape-text.ts'
+import { showCount } from '../../base/show-count.ts'
 import type { GuestError } from '../../machine/turn.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
-import { showCount } from '../units/parse-count.ts'
 import { showDuration } from '../units/parse-duration.ts'
 import { showSize } from '../units/parse-size.ts'
 import { nextStep, type RunFacts } from './next-step.ts'

@@ -1,13 +1,15 @@
 /** Everything that `caisson run` was asked for, checked before anything runs. */
+
 import { createFixedClock, systemClock } from '../../../host-bindings/system/system-clock.ts'
 import { CaissonError } from '../../base/errors.ts'
+import { showCount } from '../../base/show-count.ts'
 import { DEFAULT_LIMITS, type Limits, parseLimits } from '../../machine/limits.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
-import { parseCount, showCount } from '../units/parse-count.ts'
+import { parseCount } from '../units/parse-count.ts'
 import { parseDuration, showDuration } from '../units/parse-duration.ts'
 import { parseInstant } from '../units/parse-instant.ts'
 import { parseSize, showSize } from '../units/parse-size.ts'

@@ -12,8 +12,3 @@ export function parseCount(flag: string, text: string, example: string): number 
   const value = COUNT.test(text.trim()) ? Number(text.trim().replaceAll('_', '')) : Number.NaN
   return Number.isSafeInteger(value) ? value : refuseValue(flag, text, `a whole number such as ${example}`)
 }
-
-/** `12_345_678` as `12,345,678`, on every machine alike. */
-export function showCount(value: number): string {
-  return String(value).replace(/\B(?=(\d{3})+$)/g, ',')
-}

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { parseCount, showCount } from './parse-count.ts'
+import { showCount } from '../../base/show-count.ts'
+import { parseCount } from './parse-count.ts'
 import { parseDuration, showDuration } from './parse-duration.ts'
 import { parseInstant } from './parse-instant.ts'
 import { parseSize, showSize } from './parse-size.ts'
