@@ -1,6 +1,10 @@
 /** Ready-made capabilities for Node, Bun and Deno: those of every platform, real files and checked addresses. */
 
-export { createNodeFetchCapabilities } from '../../host-bindings/fetch/node/node-fetch-capabilities.node.ts'
+export {
+  createNodeFetchCapabilities,
+  type NodeFetchOptions,
+} from '../../host-bindings/fetch/node/node-fetch-capabilities.node.ts'
+export type { NodeTransportOptions, Resolve } from '../../host-bindings/fetch/node/node-transport.node.ts'
 export {
   type DirectoryFileTree,
   type DirectoryFileTreeOptions,

@@ -17,21 +17,44 @@ export {
   type MemoryCallLogOptions,
 } from '../../host-bindings/call-log/memory-call-log.ts'
 export { type ClockOptions, createClockCapabilities } from '../../host-bindings/clock/clock-capabilities.ts'
-export { createWebFetchCapabilities } from '../../host-bindings/fetch/web-fetch-capabilities.ts'
+export type { FetchOptions, HttpMethod } from '../../host-bindings/fetch/fetch-options.ts'
+export type { Headers as HttpHeaders } from '../../host-bindings/fetch/headers.ts'
+export { isPublicSuffix } from '../../host-bindings/fetch/public-suffix.ts'
+export {
+  createWebFetchCapabilities,
+  type WebFetchOptions,
+} from '../../host-bindings/fetch/web-fetch-capabilities.ts'
+export type { WebPlatform } from '../../host-bindings/fetch/web-transport.ts'
 export { createFileCapabilities, type FileOptions } from '../../host-bindings/files/file-capabilities.ts'
-export type { FileEntry, FileTree } from '../../host-bindings/files/file-tree.ts'
-export { createMemoryFileTree } from '../../host-bindings/files/memory-file-tree.ts'
+export type { FileQuota } from '../../host-bindings/files/file-quota.ts'
+export type {
+  FileEntry,
+  FileKind,
+  FileRange,
+  FileStat,
+  FileTree,
+} from '../../host-bindings/files/file-tree.ts'
+export {
+  createMemoryFileTree,
+  type MemoryFileTreeOptions,
+} from '../../host-bindings/files/memory-file-tree.ts'
 export {
   createKeyValueCapabilities,
   type KeyValueOptions,
 } from '../../host-bindings/kv/key-value-capabilities.ts'
-export type { KeyValueStore } from '../../host-bindings/kv/key-value-store.ts'
+export type {
+  KeyRange,
+  KeyValueEntry,
+  KeyValueHead,
+  KeyValueQuota,
+  KeyValueStore,
+} from '../../host-bindings/kv/key-value-store.ts'
 export { createMemoryKeyValueStore } from '../../host-bindings/kv/memory-key-value-store.ts'
 export {
   createRandomCapabilities,
   type RandomOptions,
 } from '../../host-bindings/random/random-capabilities.ts'
 export { createSqlCapabilities, type SqlOptions } from '../../host-bindings/sql/sql-capabilities.ts'
-export type { SqlDatabase } from '../../host-bindings/sql/sql-database.ts'
-export { createFixedClock, systemClock } from '../../host-bindings/system/system-clock.ts'
+export type { SqlDatabase, SqlTransaction } from '../../host-bindings/sql/sql-database.ts'
+export { createFixedClock, type FixedClock, systemClock } from '../../host-bindings/system/system-clock.ts'
 export { createSeededEntropy, systemEntropy } from '../../host-bindings/system/system-entropy.ts'

@@ -6,7 +6,8 @@
  *    whatever it did to its allocator.
  * 2. The image is the same on every runtime: nothing of the host went into it.
  */
-import { type Digest, sha256 } from '../base/digest.ts'
+import { dirtyPages } from '../snapshot/dirty-pages.ts'
+import { PageTree } from '../snapshot/page-tree.ts'
 import type { Engine } from './engine.ts'
 import { EngineInstance } from './engine-instance.ts'
 import { type GuestRuntime, installGuestRuntime } from './guest-runtime.ts'
@@ -36,7 +37,7 @@ export class BaseImage {
   readonly #statics: Uint8Array
   /** The heap up to its last byte that is not zero. What follows, and the stack before it, is zero. */
   readonly #heap: Uint8Array
-  #digest: Digest | undefined
+  #pages: PageTree | undefined
 
   constructor(engine: Engine) {
     this.#engine = engine
@@ -49,13 +50,14 @@ export class BaseImage {
     this.#heap = instance.bytes.slice(stackBase, endOfContent(instance.bytes))
   }
 
-  get digest(): Digest {
-    if (this.#digest === undefined) {
+  /** The image as pages. Its root is what snapshots name it by. */
+  get pages(): PageTree {
+    if (this.#pages === undefined) {
       const whole = new Uint8Array(this.#engine.layout.initialPages * PAGE)
       this.#overwrite(whole)
-      this.#digest = sha256(whole)
+      this.#pages = PageTree.empty.with(dirtyPages(whole, PageTree.empty, [{ start: 0, end: whole.length }]))
     }
-    return this.#digest
+    return this.#pages
   }
 
   /** Makes an instance of the same engine, with a memory that has not grown, a guest that never ran. */

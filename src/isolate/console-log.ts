@@ -7,14 +7,28 @@ const MOST_LINE = 16_384
 const ENTRY_BYTES = 16
 const NONE: readonly LogEntry[] = []
 
+/** What was written so far, without the lines. */
+export interface ConsoleLogState {
+  readonly bytes: number
+  readonly dropped: number
+}
+
 export class ConsoleLog {
   readonly #limit: number
   #bytes = 0
   #dropped = 0
   #entries: LogEntry[] = []
 
-  constructor(limitBytes: number) {
+  /** @param state of an earlier life of the guest */
+  constructor(limitBytes: number, state: ConsoleLogState = { bytes: 0, dropped: 0 }) {
     this.#limit = limitBytes
+    this.#bytes = state.bytes
+    this.#dropped = state.dropped
+  }
+
+  /** Between turns, when its entries were taken. */
+  state(): ConsoleLogState {
+    return { bytes: this.#bytes, dropped: this.#dropped }
   }
 
   get dropped(): number {

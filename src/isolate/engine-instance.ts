@@ -100,6 +100,35 @@ export class EngineInstance {
     return this.stackPointer === this.engine.layout.stackBase
   }
 
+  /**
+   * Makes a memory that has not grown as large as a captured one was.
+   * @throws CaissonError `corrupted` for a size that no memory of this engine can have, or more than may be had here
+   */
+  growTo(bytes: number): void {
+    const pages = (bytes - this.size) / PAGE
+    if (!Number.isSafeInteger(pages) || pages < 0) {
+      throw new CaissonError('corrupted', `A memory of ${bytes} bytes cannot be one of this engine's.`)
+    }
+    try {
+      if (pages > 0) this.memory.grow(pages)
+    } catch (cause) {
+      throw new CaissonError(
+        'corrupted',
+        `The guest's memory of ${bytes} bytes is larger than allowed here.`,
+        {
+          cause,
+        },
+      )
+    }
+  }
+
+  /** What the dead part of the stack holds at its edges would count as state: they share a page with what lives. */
+  clearStackEdges(pageBytes: number): void {
+    const { stackEnd, stackBase } = this.engine.layout
+    this.bytes.fill(0, stackEnd, Math.min(stackBase, Math.ceil(stackEnd / pageBytes) * pageBytes))
+    this.bytes.fill(0, Math.max(stackEnd, Math.floor(stackBase / pageBytes) * pageBytes), stackBase)
+  }
+
   resetStack(): void {
     this.#stackPointer.value = this.engine.layout.stackBase
   }

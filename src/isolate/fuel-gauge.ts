@@ -54,10 +54,10 @@ export class FuelGauge {
     this.#slice = slice
   }
 
-  /** Forgets everything before a new guest. `limit` is in fuel units over all its turns. */
-  reset(limit: number): void {
+  /** Forgets everything before a new guest. `limit` is in fuel units over all its turns; `consumed` in earlier lives. */
+  reset(limit: number, consumed = 0): void {
     this.#limit = limit
-    this.#settled = 0
+    this.#settled = consumed
     this.#allotted = 0
     this.#stop = undefined
     this.#globals.fuel.value = 0n

@@ -1,5 +1,5 @@
 /** One program inside a guest: how it is installed, begun, and followed to its end. */
-import type { GuestError, MachineStart, TurnEnd } from '../machine/turn.ts'
+import type { GuestCapability, GuestError, MachineStart, TurnEnd } from '../machine/turn.ts'
 import { type ProgramAttempt, programAttempts } from '../program/forms.ts'
 import { locateError } from '../program/positions.ts'
 import { DEFAULT_VALUE_LIMITS } from '../values/limits.ts'
@@ -21,12 +21,23 @@ const REJECTED = 2
 
 type Stage = 'evaluating' | 'final'
 
+/** A program that waits, as plain data. Numbers are addresses in the guest. */
+export interface ProgramState {
+  readonly fileName: string
+  readonly form: ProgramAttempt['form']
+  readonly columnShift: number
+  readonly stage: Stage
+  readonly promise: number
+  readonly input: number
+  readonly own: readonly number[]
+}
+
 export class GuestProgram {
   /** Canonical size of the result; 0 before there is one. */
   resultBytes = 0
   readonly #pooled: PooledInstance
-  readonly #start: MachineStart
-  #attempt: ProgramAttempt | undefined
+  readonly #fileName: string
+  #attempt: Omit<ProgramAttempt, 'code'> | undefined
   #promise = 0
   /** What a script evaluated to at once: looked at when the jobs that it left have run. */
   #evaluatedCell = 0
@@ -35,9 +46,33 @@ export class GuestProgram {
   #end: TurnEnd | undefined
   readonly #own: number[] = []
 
-  constructor(pooled: PooledInstance, start: MachineStart) {
+  constructor(pooled: PooledInstance, fileName: string) {
     this.#pooled = pooled
-    this.#start = start
+    this.#fileName = fileName
+  }
+
+  /** A program that waited when it was captured. */
+  static fromState(pooled: PooledInstance, state: ProgramState): GuestProgram {
+    const program = new GuestProgram(pooled, state.fileName)
+    program.#attempt = { form: state.form, columnShift: state.columnShift }
+    program.#stage = state.stage
+    program.#promise = state.promise
+    program.#input = state.input
+    program.#own.push(...state.own)
+    return program
+  }
+
+  /** Of a program that waits. */
+  state(): ProgramState {
+    return {
+      fileName: this.#fileName,
+      form: this.#attempt?.form ?? 'script',
+      columnShift: this.#attempt?.columnShift ?? 0,
+      stage: this.#stage,
+      promise: this.#promise,
+      input: this.#input,
+      own: [...this.#own],
+    }
   }
 
   /** Addresses of the promises that stand for the program itself. */
@@ -46,10 +81,13 @@ export class GuestProgram {
   }
 
   /** Puts the granted capabilities on their namespaces. `functionFor` gives an owned cell. */
-  install(functionFor: (name: string, index: number) => number): void {
-    if (this.#start.capabilities.length === 0) return
+  install(
+    capabilities: readonly GuestCapability[],
+    functionFor: (name: string, index: number) => number,
+  ): void {
+    if (capabilities.length === 0) return
     const namespaces = new Map<string, number>()
-    this.#start.capabilities.forEach(({ name }, index) => {
+    capabilities.forEach(({ name }, index) => {
       const path = name.split('.')
       const last = path.pop() ?? name
       let object = this.#pooled.guest.global
@@ -72,16 +110,16 @@ export class GuestProgram {
   }
 
   /** Starts the program. Returns the bytes that its input took. */
-  begin(): number {
+  begin({ source, form, input }: Pick<MachineStart, 'source' | 'form' | 'input'>): number {
     const { writer, guest } = this.#pooled
     this.#input = guest.undefined
     let bytes = 0
-    if (this.#start.input !== undefined) {
-      this.#input = writer.write(this.#start.input, DEFAULT_VALUE_LIMITS, 'input')
+    if (input !== undefined) {
+      this.#input = writer.write(input, DEFAULT_VALUE_LIMITS, 'input')
       bytes = writer.lastBytes
       this.#define(guest.global, 'input', this.#input)
     }
-    const attempts = programAttempts(this.#start.source, this.#start.form)
+    const attempts = programAttempts(source, form)
     for (const [i, attempt] of attempts.entries()) {
       if (this.#promise !== 0 || this.#evaluatedCell !== 0 || this.#end !== undefined) break
       this.#try(attempt, i === attempts.length - 1)
@@ -114,14 +152,14 @@ export class GuestProgram {
 
   /** Positions of an error in terms of the author's source. */
   locate(error: GuestError): GuestError {
-    return locateError(error, { fileName: this.#start.fileName, columns: this.#attempt?.columnShift ?? 0 })
+    return locateError(error, { fileName: this.#fileName, columns: this.#attempt?.columnShift ?? 0 })
   }
 
   #try(attempt: ProgramAttempt, last: boolean): void {
     const { instance, guest, reader } = this.#pooled
     this.#attempt = attempt
     const code = instance.allocateText(attempt.code)
-    const file = instance.allocateText(this.#start.fileName)
+    const file = instance.allocateText(this.#fileName)
     // Where another form may follow, only a promise tells a SyntaxError that the script throws from one of its own.
     const atOnce = attempt.form !== 'module' && last && !MAY_AWAIT.test(attempt.code)
     const flags = attempt.form === 'module' ? EVAL_MODULE : atOnce ? 0 : EVAL_ASYNC

@@ -8,6 +8,7 @@
  *    grown one would let the next guest see a difference.
  */
 import { CaissonError } from '../base/errors.ts'
+import type { SamePage } from '../snapshot/dirty-pages.ts'
 import type { BaseImage } from './base-image.ts'
 import { HeapReader } from './bridge/heap-reader.ts'
 import { ValueWriter } from './bridge/value-writer.ts'
@@ -23,6 +24,8 @@ export interface InstancePoolOptions {
   /** Instances kept when idle. */
   readonly keep: number
   readonly monotonic: () => number
+  /** The platform's fastest way to compare a page. */
+  readonly samePage?: SamePage | undefined
 }
 
 export class InstancePool {
@@ -51,10 +54,12 @@ export class InstancePool {
   }
 
   #create(): PooledInstance {
-    const { engine, base, maxPages, monotonic } = this.#options
+    const { engine, base, maxPages, monotonic, samePage } = this.#options
     const instance = new EngineInstance(engine, maxPages, monotonic)
     base.restore(instance)
-    return new PooledInstance(instance, base.guest, (pooled, reusable) => this.#takeBack(pooled, reusable))
+    return new PooledInstance(instance, base, samePage, (pooled, reusable) =>
+      this.#takeBack(pooled, reusable),
+    )
   }
 
   #takeBack(pooled: PooledInstance, reusable: boolean): void {
@@ -68,6 +73,8 @@ export class InstancePool {
 /** An instance with the base image, and the small operations on it that isolates are made of. */
 export class PooledInstance {
   readonly instance: EngineInstance
+  readonly base: BaseImage
+  readonly samePage: SamePage | undefined
   readonly guest: GuestRuntime
   readonly reader: HeapReader
   readonly writer: ValueWriter
@@ -75,10 +82,14 @@ export class PooledInstance {
 
   constructor(
     instance: EngineInstance,
-    guest: GuestRuntime,
+    base: BaseImage,
+    samePage: SamePage | undefined,
     onRelease: (pooled: PooledInstance, reusable: boolean) => void,
   ) {
+    const { guest } = base
     this.instance = instance
+    this.base = base
+    this.samePage = samePage
     this.guest = guest
     this.#onRelease = onRelease
     this.reader = new HeapReader({ memory: instance.memory, runtimePointer: guest.runtime })

@@ -10,7 +10,7 @@
  */
 import { CaissonError } from '../base/errors.ts'
 import { exhausted } from '../machine/exhausted.ts'
-import type { LimitName } from '../machine/limits.ts'
+import type { LimitName, Limits } from '../machine/limits.ts'
 import type {
   Answer,
   GuestCapability,
@@ -18,6 +18,8 @@ import type {
   GuestFailure,
   LogLevel,
   Machine,
+  MachineCapture,
+  MachineRestore,
   MachineStart,
   PendingCall,
   SyncCalls,
@@ -27,12 +29,15 @@ import type {
   Usage,
 } from '../machine/turn.ts'
 import { Refusal } from '../machine/turn.ts'
+import type { PageTree } from '../snapshot/page-tree.ts'
 import { DEFAULT_VALUE_LIMITS, type ValueLimits } from '../values/limits.ts'
 import { ConsoleLog } from './console-log.ts'
 import { GuestProgram } from './guest-program.ts'
 import { FIRST_CAPABILITY, HOST_FUNCTIONS } from './guest-runtime.ts'
 import type { PooledInstance } from './instance-pool.ts'
+import { type IsolateState, type PendingRecord, parseIsolateState } from './isolate-state.ts'
 import { LogicalClock } from './logical-clock.ts'
+import { applyChanges, memoryChanges } from './memory-image.ts'
 import { RandomStreams } from './randomness.ts'
 import { Rejections } from './rejections.ts'
 import { stateDigest } from './state-digest.ts'
@@ -49,14 +54,13 @@ const LEVELS: Readonly<Record<number, LogLevel>> = {
   [HOST_FUNCTIONS.error]: 'error',
 }
 
-interface PendingRecord extends PendingCall {
-  /** Cells of the guest's resolving functions. */
-  readonly resolve: number
-  readonly reject: number
-}
-
 const WAITING: TurnEnd = { status: 'waiting' }
 const NO_CALLS: readonly PendingCall[] = []
+
+/** A capability with its place in the host's list, which may differ from the guest's after a restore. */
+interface NumberedCapability extends GuestCapability {
+  readonly index: number
+}
 
 type State = 'fresh' | 'parked' | 'turning' | 'ended' | 'disposed'
 
@@ -69,13 +73,16 @@ export class Isolate implements Machine {
   #reusable = true
   /** Whether the program has begun: everything before is the host's. */
   #begun = false
-  #start!: MachineStart
+  #limits!: Limits
+  #seed: Uint8Array | undefined
   #log = new ConsoleLog(0)
   #clock!: LogicalClock
   /** Made on first use: most programs never ask. */
   #random: RandomStreams | undefined
   #program!: GuestProgram
-  #capabilities: readonly GuestCapability[] = []
+  #capabilities: readonly NumberedCapability[] = []
+  /** The memory as it was captured or restored last; undefined stands for the base image. */
+  #captured: PageTree | undefined
   #asked: PendingCall[] = []
   #calls = 0
   #bytesIn = 0
@@ -94,27 +101,87 @@ export class Isolate implements Machine {
 
   start(start: MachineStart, control: TurnControl): Turn {
     if (this.#state !== 'fresh') throw this.#refuseTurn('started')
-    const { instance } = this.#pooled
-    this.#start = start
-    this.#capabilities = start.capabilities
+    this.#seed = start.seed
+    this.#capabilities = start.capabilities.map((capability, index) => ({ ...capability, index }))
     this.#log = new ConsoleLog(start.limits.logBytes)
     this.#clock = new LogicalClock(start.nowMs)
-    this.#program = new GuestProgram(this.#pooled, start)
+    this.#program = new GuestProgram(this.#pooled, start.fileName)
+    this.#serve(start.limits, 0)
+    return this.#turn(control, () => {
+      this.#receive(start.source.length)
+      this.#program.install(start.capabilities, (name, index) =>
+        this.#pooled.newFunction(name, FIRST_CAPABILITY + index),
+      )
+      this.#receive(this.#program.begin(start))
+      this.#begun = true
+    })
+  }
+
+  restore({ memoryBytes, changes, state, capabilities, limits }: MachineRestore): void {
+    if (this.#state !== 'fresh') throw this.#refuseTurn('restored')
+    const { instance, base } = this.#pooled
+    const from = parseIsolateState(state)
+    this.#capabilities = sameCapabilities(from.capabilities, capabilities)
+    this.#log = new ConsoleLog(limits.logBytes, from.log)
+    this.#clock = LogicalClock.fromState(from.clock)
+    this.#random = RandomStreams.fromState(from.random)
+    this.#program = GuestProgram.fromState(this.#pooled, from.program)
+    this.#calls = from.calls
+    this.#bytesIn = from.bytesIn
+    this.#bytesOut = from.bytesOut
+    for (const record of from.pending) this.#pending.set(record.id, record)
+    try {
+      instance.growTo(memoryBytes)
+      const pages = [...changes]
+      applyChanges(instance, pages)
+      this.#captured = base.pages.with(pages)
+    } catch (error) {
+      this.#reusable = false
+      this.#end()
+      throw CaissonError.is(error) ? error : new CaissonError('corrupted', (error as Error).message)
+    }
+    this.#serve(limits, from.fuel)
+    this.#begun = true
+    this.#state = 'parked'
+  }
+
+  capture(): MachineCapture {
+    if (this.#state !== 'parked') throw this.#refuseTurn('captured')
+    const { instance, base, samePage } = this.#pooled
+    const known = this.#captured ?? base.pages
+    const changes = memoryChanges(instance, known, samePage)
+    this.#captured = known.with(changes)
+    return { memoryBytes: instance.size, changes, state: this.#stateData() }
+  }
+
+  #stateData(): IsolateState {
+    return {
+      version: 1,
+      program: this.#program.state(),
+      clock: this.#clock.state(),
+      random: this.#randomness().state(),
+      log: this.#log.state(),
+      fuel: this.#pooled.instance.gauge.consumed,
+      calls: this.#calls,
+      bytesIn: this.#bytesIn,
+      bytesOut: this.#bytesOut,
+      capabilities: this.#capabilities.map(({ name, sync }) => ({ name, sync })),
+      pending: [...this.#pending.values()],
+    }
+  }
+
+  #serve(limits: Limits, consumed: number): void {
+    const { instance } = this.#pooled
+    this.#limits = limits
     instance.serve(
       {
         call: (fn, count, values) => this.#called(fn, count, values),
         readClock: () => this.#clock.read(),
         promiseRejection: (promise, reason, handled) => this.#rejected(promise, reason, handled),
       },
-      start.limits.memoryBytes,
+      limits.memoryBytes,
     )
-    instance.gauge.reset(start.limits.fuel)
-    return this.#turn(control, () => {
-      this.#receive(start.source.length)
-      this.#program.install((name, index) => this.#pooled.newFunction(name, FIRST_CAPABILITY + index))
-      this.#receive(this.#program.begin())
-      this.#begun = true
-    })
+    instance.gauge.reset(limits.fuel, consumed)
   }
 
   settle(answers: readonly Answer[], nowMs: number, control: TurnControl): Turn {
@@ -143,7 +210,10 @@ export class Isolate implements Machine {
 
   stateDigest(): string {
     if (this.#state === 'turning' || this.#state === 'disposed') throw this.#refuseTurn('digested')
-    return stateDigest(this.#pooled.instance, this.#pending.keys())
+    const { instance, base, samePage } = this.#pooled
+    const known = this.#captured ?? base.pages
+    const memory = known.with(memoryChanges(instance, known, samePage))
+    return stateDigest(instance.engine.id, memory, this.#pending.keys())
   }
 
   dispose(): void {
@@ -172,14 +242,11 @@ export class Isolate implements Machine {
     this.#asked = []
     let end: TurnEnd = WAITING
     let thrown: unknown
-    gauge.begin(this.#start.limits.stackBytes, control.deadline, control.aborted)
+    gauge.begin(this.#limits.stackBytes, control.deadline, control.aborted)
     try {
       work()
       end = this.#program.proceed() ?? end
-      if (
-        end.status === 'completed' &&
-        this.#bytesOut + this.#program.resultBytes > this.#start.limits.bytesOut
-      ) {
+      if (end.status === 'completed' && this.#bytesOut + this.#program.resultBytes > this.#limits.bytesOut) {
         instance.gauge.halt('bytes')
       }
       // A finished program still waits for calls that it started and did not await.
@@ -227,7 +294,7 @@ export class Isolate implements Machine {
         error: { name: 'AbortError', code: 'aborted', message: 'The run was aborted.' },
       }
     }
-    const { limits } = this.#start
+    const limits = this.#limits
     return exhausted(reason, limits, this.#bytesIn > limits.bytesIn ? 'bytesIn' : 'bytesOut')
   }
 
@@ -258,8 +325,7 @@ export class Isolate implements Machine {
   #called(fn: number, count: number, values: number): number {
     if (fn >= FIRST_CAPABILITY) return this.#calledCapability(fn - FIRST_CAPABILITY, count, values)
     if (fn === HOST_FUNCTIONS.random) {
-      this.#random ??= new RandomStreams(this.#start.seed)
-      return this.#pooled.writer.writeNumber(this.#random.mathRandom())
+      return this.#pooled.writer.writeNumber(this.#randomness().mathRandom())
     }
     const level = LEVELS[fn]
     if (level === undefined) throw new CaissonError('corrupted', `The guest called host function ${fn}.`)
@@ -272,6 +338,11 @@ export class Isolate implements Machine {
     return 0
   }
 
+  #randomness(): RandomStreams {
+    this.#random ??= new RandomStreams(this.#seed ?? new Uint8Array())
+    return this.#random
+  }
+
   /** What the host did to look at something of the guest's, which is the guest's to pay; `more` in bytes. */
   #chargeReading(more: number): void {
     const { instance, reader } = this.#pooled
@@ -279,12 +350,12 @@ export class Isolate implements Machine {
     instance.gauge.hostWorked()
   }
 
-  #calledCapability(index: number, count: number, values: number): number {
-    const capability = this.#capabilities[index]
+  #calledCapability(number: number, count: number, values: number): number {
+    const capability = this.#capabilities[number]
     if (capability === undefined)
-      throw new CaissonError('corrupted', `The guest called host function ${index}.`)
+      throw new CaissonError('corrupted', `The guest called host function ${number}.`)
     const { instance, reader, writer } = this.#pooled
-    const { limits } = this.#start
+    const limits = this.#limits
     this.#calls += 1
     if (this.#calls > limits.calls) {
       instance.gauge.halt('calls')
@@ -311,7 +382,7 @@ export class Isolate implements Machine {
     if (capability.sync) {
       // The deadline passed while the arguments were read: nothing leaves the guest any more.
       if (instance.gauge.stopReason !== undefined) return 0
-      const reply = this.#syncCalls.call(index, args, bytes)
+      const reply = this.#syncCalls.call(capability.index, args, bytes)
       instance.gauge.hostWorked()
       if (reply instanceof Refusal) return this.#throwInGuest(reply.failure)
       if (reply === undefined) return 0
@@ -397,7 +468,7 @@ export class Isolate implements Machine {
 
   #receive(bytes: number): void {
     this.#bytesIn += bytes
-    if (this.#bytesIn > this.#start.limits.bytesIn) this.#pooled.instance.gauge.halt('bytes')
+    if (this.#bytesIn > this.#limits.bytesIn) this.#pooled.instance.gauge.halt('bytes')
   }
 }
 
@@ -427,6 +498,32 @@ function completeTurn(
         usage,
       }
   }
+}
+
+/**
+ * The host's capabilities in the order of the guest's functions.
+ * @throws CaissonError `checkpoint_refused` unless they are the same ones
+ */
+function sameCapabilities(
+  captured: readonly GuestCapability[],
+  granted: readonly GuestCapability[],
+): readonly NumberedCapability[] {
+  const index = new Map(granted.map(({ name, sync }, i) => [`${sync ? 'sync ' : ''}${name}`, i]))
+  const numbered = captured.map((capability) => ({
+    ...capability,
+    index: index.get(`${capability.sync ? 'sync ' : ''}${capability.name}`) ?? -1,
+  }))
+  const missing = numbered.filter((one) => one.index < 0).map(({ name }) => name)
+  const names = new Set(captured.map(({ name }) => name))
+  const added = granted.filter(({ name }) => !names.has(name)).map(({ name }) => name)
+  if (missing.length > 0 || added.length > 0) {
+    throw new CaissonError(
+      'checkpoint_refused',
+      `The guest was captured with other grants.${missing.length > 0 ? ` Missing now: ${missing.join(', ')}.` : ''}${added.length > 0 ? ` Not there then: ${added.join(', ')}.` : ''}`,
+      { details: { missing, added } },
+    )
+  }
+  return numbered
 }
 
 /** What a guest gets for an answer that it cannot take. Everything else goes on up. */

@@ -67,6 +67,17 @@ export class WorkerHost {
         )
       case 'digest':
         return { type: 'digest', digest: this.#open().stateDigest() }
+      case 'capture': {
+        const capture = this.#open().capture()
+        return { type: 'captured', capture, errors: carriedErrors([capture.state]) }
+      }
+      case 'restore': {
+        restoreErrors(message.errors)
+        const isolate = this.#open()
+        isolate.restore(message.from)
+        const { pending } = isolate
+        return { type: 'restored', pending, errors: carriedErrors(pending.map(({ args }) => args)) }
+      }
       case 'dispose':
         this.#isolate?.dispose()
         this.#isolate = undefined

@@ -6,6 +6,8 @@ import type {
   Answer,
   LogEntry,
   Machine,
+  MachineCapture,
+  MachineRestore,
   MachineStart,
   PendingCall,
   Turn,
@@ -62,6 +64,18 @@ export class ScriptedMachine implements Machine {
       this.#pending = this.#pending.filter((call) => call.id !== id)
     }
     return this.#turn(answers, nowMs, control)
+  }
+
+  capture(): MachineCapture {
+    const state = { lastId: this.#lastId, pending: this.#pending, usage: this.#usage }
+    return { memoryBytes: 0, changes: [], state: structuredClone(state) }
+  }
+
+  restore({ state }: MachineRestore): void {
+    const { lastId, pending, usage } = state as { lastId: number; pending: PendingCall[]; usage: Usage }
+    this.#lastId = lastId
+    this.#pending = [...pending]
+    this.#usage = usage
   }
 
   stateDigest(): string {

@@ -95,6 +95,30 @@ export interface TurnControl {
   readonly aborted?: () => boolean
 }
 
+/** What a part of the memory became: a page of `PAGE_BYTES`, or undefined for zeros, and its number from 0. */
+export type MemoryChange = readonly [page: number, bytes: Uint8Array | undefined]
+
+/** A machine between two turns as data. */
+export interface MachineCapture {
+  /** Size of the linear memory. */
+  readonly memoryBytes: number
+  /** Pages that changed since the last capture or restore, else since the machine's base image; ascending, copies. */
+  readonly changes: readonly MemoryChange[]
+  /** Everything beside the memory: a plain value of the machine's own, which the canonical encoding takes. */
+  readonly state: unknown
+}
+
+export interface MachineRestore {
+  readonly memoryBytes: number
+  /** Every page that differs from the machine's base image. */
+  readonly changes: Iterable<MemoryChange>
+  /** As in the capture; hostile where it was outside of the process. */
+  readonly state: unknown
+  /** The same names as at the capture, in any order: what `SyncCalls` counts by. */
+  readonly capabilities: readonly GuestCapability[]
+  readonly limits: Limits
+}
+
 /** The common contract of all guests. In-thread machines answer at once, Worker machines with a promise. */
 export interface Machine {
   start(start: MachineStart, control: TurnControl): Turn | Promise<Turn>
@@ -103,6 +127,16 @@ export interface Machine {
    * @throws CaissonError `unknown_call` for an id that is not pending, `isolate_destroyed` after an end
    */
   settle(answers: readonly Answer[], nowMs: number, control: TurnControl): Turn | Promise<Turn>
+  /**
+   * The machine as data. It stays as it is, and can go on.
+   * @throws CaissonError `busy` inside a turn, `isolate_destroyed` unless it waits
+   */
+  capture(): MachineCapture | Promise<MachineCapture>
+  /**
+   * Instead of `start`: puts a captured machine into this fresh one, which then waits as the captured one did.
+   * @throws CaissonError `corrupted` when the data contradicts itself, `checkpoint_refused` for other capabilities
+   */
+  restore(from: MachineRestore): void | Promise<void>
   /** Calls that were asked and not yet settled. */
   readonly pending: readonly PendingCall[]
   /** Digest of the guest's whole live state, equal on every runtime for equal histories. */

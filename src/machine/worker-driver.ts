@@ -15,7 +15,7 @@ import { carriedErrors, restoreErrors } from '../values/carried-errors.ts'
 import { copyValue } from '../values/copy-value.ts'
 import { DEFAULT_VALUE_LIMITS } from '../values/limits.ts'
 import { toTaggedJson } from '../values/tagged-json.ts'
-import type { Machine, MachineStart, Turn, TurnControl } from './turn.ts'
+import type { Machine, MachineCapture, MachineRestore, MachineStart, Turn, TurnControl } from './turn.ts'
 import {
   ANSWER_OFFSET,
   CONTROL,
@@ -90,12 +90,7 @@ export class WorkerMachine implements Machine {
   }
 
   async start(start: MachineStart, control: TurnControl): Promise<Turn> {
-    if (this.#control === undefined && start.capabilities.some(({ sync }) => sync)) {
-      throw new CaissonError(
-        'unsupported',
-        'Sync capabilities in a Worker need SharedArrayBuffer (in a page: cross-origin isolation). Grant awaited ones, or run on the host thread.',
-      )
-    }
+    this.#checkSync(start)
     // As on the host's thread: what cannot cross is refused with its path, and nothing of the input runs.
     const input = copyValue(start.input, DEFAULT_VALUE_LIMITS, 'input')
     return this.#turn(
@@ -119,6 +114,30 @@ export class WorkerMachine implements Machine {
     return this.#turn(
       { type: 'settle', answers, nowMs, remainingMs: this.#remaining(control), errors },
       control,
+    )
+  }
+
+  async capture(): Promise<MachineCapture> {
+    const reply = await this.#ask({ type: 'capture' })
+    if (reply.type !== 'captured') throw unexpected(reply)
+    restoreErrors(reply.errors)
+    return reply.capture
+  }
+
+  async restore(from: MachineRestore): Promise<void> {
+    this.#checkSync(from)
+    const errors = carriedErrors([from.state])
+    const reply = await this.#ask({ type: 'restore', from: { ...from, changes: [...from.changes] }, errors })
+    if (reply.type !== 'restored') throw unexpected(reply)
+    restoreErrors(reply.errors)
+    for (const call of reply.pending) this.#pending.set(call.id, call)
+  }
+
+  #checkSync({ capabilities }: Pick<MachineStart, 'capabilities'>): void {
+    if (this.#control !== undefined || !capabilities.some(({ sync }) => sync)) return
+    throw new CaissonError(
+      'unsupported',
+      'Sync capabilities in a Worker need SharedArrayBuffer (in a page: cross-origin isolation). Grant awaited ones, or run on the host thread.',
     )
   }
 

@@ -5,10 +5,10 @@
  * The Worker runs code of ours around a guest that it treats as hostile; the host trusts the Worker's code as
  * it trusts its own, and still checks what the session checks of every machine.
  */
-import type { Answer } from '../capability/call.ts'
+import type { Answer, PendingCall } from '../capability/call.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
 import type { CarriedError } from '../values/carried-errors.ts'
-import type { MachineStart, Turn } from './turn.ts'
+import type { MachineCapture, MachineRestore, MachineStart, MemoryChange, Turn } from './turn.ts'
 
 export type HostMessage =
   | {
@@ -32,6 +32,12 @@ export type HostMessage =
       readonly errors: readonly CarriedError[]
     }
   | { readonly type: 'digest' }
+  | { readonly type: 'capture' }
+  | {
+      readonly type: 'restore'
+      readonly from: Omit<MachineRestore, 'changes'> & { readonly changes: readonly MemoryChange[] }
+      readonly errors: readonly CarriedError[]
+    }
   | { readonly type: 'dispose' }
 
 export type WorkerMessage =
@@ -39,6 +45,17 @@ export type WorkerMessage =
   | { readonly type: 'ready' }
   | { readonly type: 'turn'; readonly turn: Turn; readonly errors: readonly CarriedError[] }
   | { readonly type: 'digest'; readonly digest: string }
+  /** The guest of `restore` can go on. */
+  | {
+      readonly type: 'restored'
+      readonly pending: readonly PendingCall[]
+      readonly errors: readonly CarriedError[]
+    }
+  | {
+      readonly type: 'captured'
+      readonly capture: MachineCapture
+      readonly errors: readonly CarriedError[]
+    }
   | {
       readonly type: 'sync'
       readonly index: number

@@ -1,9 +1,9 @@
 /**
  * The fuel price of every WebAssembly instruction.
  *
- * Fuel is a count of executed work, not of time: about 10 to 35 million units pass per millisecond, whatever
- * the program does. The prices below were chosen from measurements so that no instruction leaves that range by
- * much: cheap ones cost 1, those that leave compiled code or touch much memory cost what they take.
+ * Fuel is a count of executed work, not of time: about 2 to 35 million units pass per millisecond, 10 or more
+ * once the host has optimised the code. The prices below were chosen from measurements so that no instruction
+ * leaves that range by much: cheap ones cost 1, those that leave compiled code or touch much memory what they take.
  *
  * 1. An instruction is charged when it starts. One that traps half-way was charged in full; one that was never
  *    reached was not charged at all. So what unwinds (a call that does not return) was charged, what stands

@@ -106,7 +106,7 @@ export const runCommand: Command = {
         {
           name: 'fuel',
           value: 'N',
-          help: `Work, counted exactly: 10 to 35 million units are about a millisecond. Default ${DEFAULTS.fuel}.`,
+          help: `Work, counted exactly: about 2 to 35 million units pass in a millisecond. Default ${DEFAULTS.fuel}.`,
         },
         {
           name: 'memory',

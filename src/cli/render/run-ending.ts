@@ -21,8 +21,7 @@ export function runEnding(outcome: Outcome, facts: RunFacts, columns: number, st
   const lines: string[] = []
   if (outcome.status === 'failed') lines.push(...errorLines(outcome.error, facts, width, style))
   if (outcome.status === 'exhausted') {
-    const text = `limit ${outcome.limit}: ${escapeText(outcome.message)}`
-    const [first = '', ...others] = hangText('stopped: ', text, width)
+    const [first = '', ...others] = hangText('stopped: ', escapeText(outcome.message), width)
     lines.push(style.red('stopped:') + first.slice('stopped:'.length), ...others)
   }
   if (outcome.status === 'suspended') {

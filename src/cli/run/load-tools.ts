@@ -60,16 +60,31 @@ async function importDefault(module: string, path: string): Promise<unknown> {
       ? ' Node loads TypeScript with `node --import tsx`, or build it first.'
       : ''
     const { name, message } = error instanceof Error ? error : new Error(String(error))
-    throw refused(module, `failed while it loaded: ${name}: ${clipText(message, 2_000)}.${typescript}`, error)
+    const problem = `failed while it loaded: ${name}: ${clipText(message, 2_000)}.${typescript}`
+    throw refused(module, problem, error, lacksPackage(error) ? INSTALL_HINT : undefined)
   }
 }
 
-function refused(module: string, problem: string, cause?: unknown): CliError {
+const INSTALL_HINT =
+  'Install the package where the tools stand: npm install caisson. Tools inside the folder of the package itself find it as it is.'
+
+/** Whether what Node did not find is this package: it looks from where the module stands, not from here. */
+function lacksPackage(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { code } = error as NodeJS.ErrnoException
+  return (
+    (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') &&
+    /^Cannot find (?:package|module) 'caisson(?:\/[\w./-]*)?'/.test(error.message)
+  )
+}
+
+function refused(module: string, problem: string, cause?: unknown, hint?: string): CliError {
   return new CliError({
     exit: EXIT.refusedInput,
     code: 'invalid_capability',
     message: `--tools: "${clipText(module, 200)}" ${problem}`.replace(/[^.!?]$/, '$&.'),
-    hint: 'A tools module ends with: export default [capability({ name, description, effect, invoke })]',
+    hint:
+      hint ?? 'A tools module ends with: export default [capability({ name, description, effect, invoke })]',
     cause,
   })
 }

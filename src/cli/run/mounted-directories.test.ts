@@ -55,8 +55,9 @@ describe('mounted directories', () => {
     ]) {
       await expect(act).rejects.toThrow(code('path_denied'))
     }
-    await expect(tree.write('new.txt', new Uint8Array())).rejects.toThrow(code('not_found'))
-    await expect(tree.mkdir('new')).rejects.toThrow(code('not_found'))
+    await expect(tree.write('new/a.txt', new Uint8Array())).rejects.toThrow(code('path_denied'))
+    await expect(tree.mkdir('new')).rejects.toThrow('none of the granted directories')
+    await expect(tree.remove('new')).rejects.toThrow(code('not_found'))
     await expect(tree.write('data/a.txt', new Uint8Array())).rejects.toThrow(code('denied'))
   })
 })

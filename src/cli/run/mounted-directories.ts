@@ -27,6 +27,12 @@ export function mountDirectories(directories: ReadonlyMap<string, FileTree>): Fi
     if (found === undefined) throw refusePath(path, 'only lists the granted directories')
     return found
   }
+  /** What is to be made under a name that was not granted is no missing directory: it cannot be made. */
+  const changing = (path: string): readonly [tree: FileTree, rest: string] => {
+    const [name] = parseFilePath(path)
+    if (name === undefined || directories.has(name)) return within(path)
+    throw refusePath(path, 'is in none of the granted directories; "." lists them')
+  }
   return {
     async read(path, range) {
       const [tree, rest] = within(path)
@@ -42,7 +48,7 @@ export function mountDirectories(directories: ReadonlyMap<string, FileTree>): Fi
       return [...directories.keys()].sort().map((name) => ({ name, kind: 'directory' as const, bytes: 0 }))
     },
     async write(path, data) {
-      const [tree, rest] = within(path)
+      const [tree, rest] = changing(path)
       await tree.write(rest, data)
     },
     async remove(path) {
@@ -50,7 +56,7 @@ export function mountDirectories(directories: ReadonlyMap<string, FileTree>): Fi
       await tree.remove(rest)
     },
     async mkdir(path) {
-      const [tree, rest] = within(path)
+      const [tree, rest] = changing(path)
       await tree.mkdir(rest)
     },
     locate(path) {

@@ -12,7 +12,7 @@ import { EXIT } from '../exit-code.ts'
 import { parseCount } from '../units/parse-count.ts'
 import { parseDuration, showDuration } from '../units/parse-duration.ts'
 import { parseInstant } from '../units/parse-instant.ts'
-import { parseSize, showSize } from '../units/parse-size.ts'
+import { parseSize, showSize, sizeMeant } from '../units/parse-size.ts'
 import { grantRights, type Rights } from './grant-rights.ts'
 import { readInput } from './read-input.ts'
 import { type ProgramFile, readProgram } from './read-program.ts'
@@ -69,10 +69,24 @@ function readLimits(given: GivenFlags): Limits {
     } catch (error) {
       if (!CaissonError.is(error, 'invalid_limit')) throw error
       const { min, max } = error.details
-      throw usage(`--${flag} ${text} cannot be meant: it takes ${show(Number(min))} to ${show(Number(max))}.`)
+      throw usage(implausible(flag, text, show, Number(min), Number(max)))
     }
   }
   return limits
+}
+
+function implausible(
+  flag: string,
+  text: string,
+  show: (value: number) => string,
+  min: number,
+  max: number,
+): string {
+  const range = `it takes ${show(min)} to ${show(max)}.`
+  const meant = show === showSize ? sizeMeant(text, min, max) : undefined
+  return meant === undefined
+    ? `--${flag} ${text} cannot be meant: ${range}`
+    : `--${flag} ${text} has no unit, and so few bytes cannot be meant: ${range} Did you mean --${flag} ${meant}?`
 }
 
 function readSeed(text: string | undefined): number | undefined {

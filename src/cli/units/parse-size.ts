@@ -31,6 +31,20 @@ export function parseSize(flag: string, text: string): number {
   return refuseValue(flag, text, expected)
 }
 
+/**
+ * What a number without a unit may have meant where so many bytes cannot be: `16` is `16MiB` between 1 MiB and
+ * 2 GiB. Undefined where the text has a unit, or none fits.
+ */
+export function sizeMeant(text: string, min: number, max: number): string | undefined {
+  const digits = text.trim()
+  if (!/^[\d_.]+$/.test(digits)) return undefined
+  const unit = ['KiB', 'MiB', 'GiB'].find((candidate) => {
+    const bytes = Number(digits.replaceAll('_', '')) * (BYTES[candidate.toLowerCase()] ?? Number.NaN)
+    return bytes >= min && bytes <= max
+  })
+  return unit === undefined ? undefined : digits + unit
+}
+
 /** Bytes for people: `64 MiB`, `1.5 KiB`, `12 B`. */
 export function showSize(bytes: number): string {
   let value = bytes

@@ -3,7 +3,7 @@ import { showCount } from '../../base/show-count.ts'
 import { parseCount } from './parse-count.ts'
 import { parseDuration, showDuration } from './parse-duration.ts'
 import { parseInstant } from './parse-instant.ts'
-import { parseSize, showSize } from './parse-size.ts'
+import { parseSize, showSize, sizeMeant } from './parse-size.ts'
 
 const usage = (message: RegExp): object =>
   expect.objectContaining({ exit: 2, code: 'usage', message: expect.stringMatching(message) })
@@ -31,6 +31,17 @@ describe('sizes', () => {
       expect(() => parseSize('memory', text)).toThrow(usage(/^--memory takes a size.*MiB/))
     },
   )
+
+  it.each([
+    ['16', 2 ** 20, 2 ** 31, '16MiB'],
+    ['1.5', 2 ** 20, 2 ** 31, '1.5MiB'],
+    ['512', 192 * 1024, 2 ** 20, '512KiB'],
+    ['9999', 1, 1_000, undefined],
+    ['16B', 2 ** 20, 2 ** 31, undefined],
+    ['1KiB', 2 ** 20, 2 ** 31, undefined],
+  ])('of %s bytes between %d and %d may have meant %s', (text, min, max, meant) => {
+    expect(sizeMeant(text, min, max)).toBe(meant)
+  })
 
   it('shows what people can read', () => {
     expect([12, 1536, 786_432, 67_108_864, 3_221_225_472].map(showSize)).toEqual([
