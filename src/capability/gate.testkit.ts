@@ -5,7 +5,7 @@ import { Ledger } from './budget.ts'
 import type { PendingCall } from './call.ts'
 import type { Capability } from './capability.ts'
 import { createCapabilityTable } from './capability-table.ts'
-import type { HostReport } from './gate/gate-parts.ts'
+import type { CapabilityFailure } from './gate/gate-parts.ts'
 import { createGate, type Gate, type GateOptions } from './gate.ts'
 import type { Grant } from './grant.ts'
 import { type GrantSet, grantSet } from './grant-set.ts'
@@ -49,7 +49,7 @@ export interface TestGate {
   readonly ledger: Ledger
   readonly clock: ManualClock
   readonly stop: StopSource
-  readonly reports: HostReport[]
+  readonly reports: CapabilityFailure[]
   /** One awaited call; ids count up. */
   call(capability: string, args?: unknown, bytes?: number): ReturnType<Gate['call']>
 }
@@ -64,7 +64,7 @@ export function testGate(
   const ledger = options.ledger ?? new Ledger()
   const clock = new ManualClock()
   const stop = new StopSource()
-  const reports: HostReport[] = []
+  const reports: CapabilityFailure[] = []
   const gate = createGate({
     grants: held,
     ledger,

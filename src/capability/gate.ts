@@ -209,8 +209,7 @@ export function createGate(options: GateOptions): Gate {
       case 'stopped':
         return refuse('aborted', 'The run was stopped.')
       case 'timeout':
-        parts.report({ callId: call.id, capability: passage.name, code: 'timeout', cause: undefined })
-        return refuse('timeout', timeoutOf(passage).message, { timeoutMs: passage.timeoutMs })
+        return refuseLate(passage, call, parts)
       case 'error':
         return redact(passage.capability, ended.error, call.id, parts)
       case 'value': {
@@ -240,6 +239,12 @@ export function createGate(options: GateOptions): Gate {
       return conclude(admission, await invokeInTurn(admission, stop), stop)
     },
   }
+}
+
+function refuseLate(passage: Passage, call: PendingCall, parts: GateParts): Refusal {
+  const cause = timeoutOf(passage)
+  parts.report({ callId: call.id, capability: passage.name, code: 'timeout', cause })
+  return refuse('timeout', cause.message, { timeoutMs: passage.timeoutMs })
 }
 
 /** Whether the effect may have happened and nobody will know. */

@@ -11,6 +11,7 @@ export type {
   SyncCapability,
 } from '../capability/capability.ts'
 export { capability } from '../capability/define-capability.ts'
+export type { CapabilityFailure } from '../capability/gate/gate-parts.ts'
 export { type Grant, type GrantRule, grant } from '../capability/grant.ts'
 export { inputJsonSchemaOf, outputJsonSchemaOf } from '../capability/json-schema.ts'
 export { DEFAULT_LIMITS, type LimitName, type Limits } from '../machine/limits.ts'

@@ -41,6 +41,7 @@ const RUNTIME: OptionChecks<RuntimeOptions> = {
   approver: anObject,
   lease: anObject,
   telemetry: anObject,
+  onCapabilityError: [(value) => typeof value === 'function', 'a function'],
   clock: anObject,
   entropy: anObject,
   engines: anObject,

@@ -1,5 +1,6 @@
 /** What an embedder gives to a runtime and to each guest. */
 import type { Capability } from '../capability/capability.ts'
+import type { CapabilityFailure } from '../capability/gate/gate-parts.ts'
 import type { Grant } from '../capability/grant.ts'
 import type { Limits } from '../machine/limits.ts'
 import type { ProgramForm } from '../machine/turn.ts'
@@ -27,6 +28,11 @@ export interface RuntimeOptions {
   readonly approver?: Approver
   readonly lease?: Lease
   readonly telemetry?: Telemetry
+  /**
+   * Told why a call failed: what the implementation threw, what a schema did not like in its result, that it took
+   * too long. Guests never see it. What the listener throws is dropped.
+   */
+  readonly onCapabilityError?: (failure: CapabilityFailure) => void
   /** Replaces the runtime's own clock, e.g. by one that stands still. */
   readonly clock?: Clock
   /** Replaces the runtime's own source of seeds. */

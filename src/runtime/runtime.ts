@@ -28,6 +28,7 @@ import type { Machine, MachineStart } from '../machine/turn.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
 import { checkRunOptions, checkRuntimeOptions } from './check-options.ts'
 import { DomainPools } from './domain-pools.ts'
+import { failureReport } from './failure-report.ts'
 import { createGuest, type Guest } from './guest.ts'
 import { GuestLine } from './guest-line.ts'
 import type { RunOptions, RuntimeOptions } from './options.ts'
@@ -71,19 +72,15 @@ export async function createRuntime(platform: Platform, options: RuntimeOptions 
 /** What the gates of all guests have in common. */
 type GateParts = Omit<GateOptions, 'grants' | 'ledger' | 'guestId'>
 
-function gatePartsOf(
-  { clock }: Platform,
-  { callLog, approver, lease, telemetry }: RuntimeOptions,
-): GateParts {
+function gatePartsOf({ clock }: Platform, options: RuntimeOptions): GateParts {
+  const { callLog, approver, lease } = options
+  const report = failureReport(options)
   return {
     clock,
     ...(callLog && { callLog }),
     ...(approver && { approver }),
     ...(lease && { lease }),
-    ...(telemetry && {
-      report: (report) =>
-        telemetry.event('capability.failed', { capability: report.capability, code: report.code }),
-    }),
+    ...(report && { report }),
   }
 }
 

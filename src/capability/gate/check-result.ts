@@ -2,7 +2,7 @@
  * Stage: the result is copied within bounds, validated, and copied again if a schema changed it. Everything
  * after this reads plain data: no getter, proxy or thenable of the implementation is touched again.
  */
-import { CaissonError } from '../../base/errors.ts'
+import { CaissonError, type ErrorCode } from '../../base/errors.ts'
 import { copyMeasured, type ValueCopy } from '../../values/copy-value.ts'
 import { Refusal } from '../call.ts'
 import type { Stop } from '../stop.ts'
@@ -61,7 +61,9 @@ function applyOutputSchema(
   const copied = copyResult(passage, result, callId, parts)
   if (copied instanceof Refusal || output === undefined) return copied
   if (expandsBeyond(copied.value, parts.validatedNodes)) {
-    return refuse('result_too_large', `The result of "${passage.name}" has too many nodes to be validated.`)
+    const message = `The result of "${passage.name}" has too many nodes to be validated.`
+    parts.report({ callId, capability: passage.name, code: 'result_too_large', cause: message })
+    return refuse('result_too_large', message)
   }
   return runSchema(output, copied.value)
 }
@@ -86,13 +88,19 @@ function copyResult(
     // Frozen where it is also recorded: log and guest are given the same value.
     return copyMeasured(result, parts.resultLimits, 'result', parts.callLog !== undefined)
   } catch (error) {
-    if (CaissonError.is(error, 'value_too_large')) {
-      return refuse('result_too_large', `The result of "${passage.name}" is too large. ${error.message}`)
-    }
-    if (CaissonError.is(error, 'value_too_deep')) return refuse('value_too_deep', error.message)
-    parts.report({ callId, capability: passage.name, code: 'value_refused', cause: error })
-    return refuse('value_refused', `The result of "${passage.name}" cannot be given to a guest.`)
+    const [code, message] = complaint(error, passage)
+    parts.report({ callId, capability: passage.name, code, cause: error })
+    return refuse(code, message)
   }
+}
+
+/** What the guest is told of a result that cannot be copied. Its size is no secret, what it holds may be. */
+function complaint(error: unknown, { name }: Passage): readonly [ErrorCode, string] {
+  if (CaissonError.is(error, 'value_too_large')) {
+    return ['result_too_large', `The result of "${name}" is too large. ${error.message}`]
+  }
+  if (CaissonError.is(error, 'value_too_deep')) return ['value_too_deep', error.message]
+  return ['value_refused', `The result of "${name}" cannot be given to a guest.`]
 }
 
 /** What a result should have looked like is the host's affair: the guest is told only that it did not. */

@@ -8,19 +8,22 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Lease } from '../../ports/lease.ts'
 import type { ValueLimits } from '../../values/limits.ts'
 
-/** What went wrong in one call, for the host's eyes. Never shown to a guest. */
-export interface HostReport {
-  /** 0 for a sync call, which has no id. */
-  readonly callId: number
+/** Why a call failed, for the host's eyes. Never shown to a guest. */
+export interface CapabilityFailure {
   readonly capability: string
+  /** Id of the call within its guest; 0 for a sync call, which has none. */
+  readonly callId: number
   /** What the guest was told. */
   readonly code: ErrorCode
-  /** What was thrown or said, as it was. */
+  /**
+   * What was thrown, as it was; where nothing was thrown, what a schema complained about, as text. It can hold
+   * paths, secrets, and words of a guest: escape it where it is shown.
+   */
   readonly cause: unknown
 }
 
 /** Receives the causes of failed calls. What it throws is dropped. */
-export type ReportToHost = (report: HostReport) => void
+export type ReportToHost = (failure: CapabilityFailure) => void
 
 /** What a gate is made of, besides grants and ledger. */
 export interface GateParts {
