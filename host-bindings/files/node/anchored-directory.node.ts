@@ -7,7 +7,18 @@
  * 2. Nothing is looked up by the path that the directory had when it was opened.
  */
 import { constants, type Stats } from 'node:fs'
-import { type FileHandle, lstat, mkdir, open, opendir, rename, rmdir, unlink } from 'node:fs/promises'
+import {
+  type FileHandle,
+  link,
+  lstat,
+  mkdir,
+  open,
+  opendir,
+  readdir,
+  rename,
+  rmdir,
+  unlink,
+} from 'node:fs/promises'
 import type { DirectoryHandle } from './directory-handle.ts'
 
 const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
@@ -42,6 +53,8 @@ function anchor(handle: FileHandle): DirectoryHandle {
     removeFile: (name) => unlink(at(name)),
     removeDirectory: (name) => rmdir(at(name)),
     rename: (from, to) => rename(at(from), at(to)),
+    link: (from, to) => link(at(from), at(to)),
+    list: () => readdir(at('.')),
     async *names() {
       for await (const entry of await opendir(at('.'))) yield entry.name
     },

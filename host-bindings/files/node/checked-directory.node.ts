@@ -9,7 +9,7 @@
  * refuses. A guest cannot make links, so it needs such an accomplice. On Linux there is no such window.
  */
 import { constants, type Stats } from 'node:fs'
-import { lstat, mkdir, open, opendir, realpath, rename, rmdir, unlink } from 'node:fs/promises'
+import { link, lstat, mkdir, open, opendir, readdir, realpath, rename, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CaissonError } from '../../../src/base/errors.ts'
 import type { DirectoryHandle } from './directory-handle.ts'
@@ -56,14 +56,26 @@ export async function openCheckedDirectory(path: string): Promise<DirectoryHandl
     removeFile: (name) => guarded(() => unlink(join(real, name))),
     removeDirectory: (name) => guarded(() => rmdir(join(real, name))),
     rename: (from, to) => guarded(() => rename(join(real, from), join(real, to))),
+    link: (from, to) => guarded(() => link(join(real, from), join(real, to))),
+    list: () => guarded(() => readdir(real)),
     async *names() {
       await stillHere()
       for await (const entry of await opendir(real)) yield entry.name
       await stillHere()
     },
-    // Not every platform lets a directory be opened for this; the file itself is synced in any case.
-    sync: async () => {},
+    sync: () => guarded(() => syncDirectory(real)),
     close: async () => {},
+  }
+}
+
+/** Windows opens no directory for this, and keeps its entries by itself. */
+async function syncDirectory(path: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const handle = await open(path, constants.O_RDONLY | NO_FOLLOW)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
   }
 }
 

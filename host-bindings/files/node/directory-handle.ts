@@ -20,7 +20,12 @@ export interface DirectoryHandle {
   removeDirectory(name: string): Promise<void>
   /** Replaces `to`, atomically. */
   rename(from: string, to: string): Promise<void>
+  /** Gives a file a second name, atomically. Rejects with EEXIST where something has the name already. */
+  link(from: string, to: string): Promise<void>
+  /** Names piece by piece, for directories of any size. */
   names(): AsyncIterable<string>
+  /** All names at once, as of one moment or nearly so: for small directories. */
+  list(): Promise<readonly string[]>
   /** Makes the directory's own entries durable, where the platform can. */
   sync(): Promise<void>
   close(): Promise<void>
