@@ -1,4 +1,5 @@
 /** `artifacts.*`: how a program hands over its results: files for people, not for its own memory. */
+import { checkOptions, type OptionChecks, wholeFrom, withMethods } from '../../src/base/option-checks.ts'
 import type { Capability } from '../../src/capability/capability.ts'
 import { defineBinding } from '../define-binding.ts'
 import { either, list, object } from '../schema/composites.ts'
@@ -12,6 +13,10 @@ export interface ArtifactOptions {
   readonly maxBytes?: number
 }
 
+const OPTIONS: OptionChecks<ArtifactOptions> = {
+  store: withMethods('an artifact store, as createArtifactStore gives', 'put', 'read', 'list'),
+  maxBytes: wholeFrom(0, 1024 * 1024 * 1024),
+}
 const MAX_LISTED = 1_000
 const artifact = object({
   digest: text({ maxLength: 71, description: '"sha256:" and 64 hexadecimal digits, of the bytes.' }),
@@ -20,8 +25,12 @@ const artifact = object({
   bytes: integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
 })
 
-/** The capabilities `artifacts.write` and `artifacts.list`. */
+/**
+ * The capabilities `artifacts.write` and `artifacts.list`.
+ * @throws CaissonError `invalid_argument` for an impossible option
+ */
 export function createArtifactCapabilities(options: ArtifactOptions = {}): readonly Capability[] {
+  checkOptions(options, OPTIONS)
   const { store = createArtifactStore(), maxBytes = 8 * 1024 * 1024 } = options
   return [
     defineBinding({

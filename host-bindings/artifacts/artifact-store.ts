@@ -7,6 +7,13 @@
  * 4. What was put first is stored first, so quotas and the list depend on the order of the calls alone.
  */
 import { CaissonError } from '../../src/base/errors.ts'
+import {
+  aFunction,
+  checkOptions,
+  type OptionChecks,
+  wholeFrom,
+  withMethods,
+} from '../../src/base/option-checks.ts'
 import type { FileTree } from '../files/file-tree.ts'
 import { createMemoryFileTree } from '../files/memory-file-tree.ts'
 import { artifactName } from './artifact-name.ts'
@@ -50,8 +57,18 @@ export interface ArtifactStoreOptions {
   readonly onStored?: (artifact: Artifact) => void
 }
 
-/** A store that lays artifacts out as `<64 hex digits>/<name>` in a file tree. */
+const OPTIONS: OptionChecks<ArtifactStoreOptions> = {
+  tree: withMethods('a writable file tree', 'mkdir', 'write', 'read', 'locate'),
+  count: wholeFrom(0),
+  onStored: aFunction,
+}
+
+/**
+ * A store that lays artifacts out as `<64 hex digits>/<name>` in a file tree.
+ * @throws CaissonError `invalid_argument` for an impossible option
+ */
 export function createArtifactStore(options: ArtifactStoreOptions = {}): ArtifactStore {
+  checkOptions(options, OPTIONS)
   const { tree = createMemoryFileTree(), count = 1_000, onStored } = options
   const stored = new Map<string, Artifact>()
   let before: Promise<unknown> = Promise.resolve()

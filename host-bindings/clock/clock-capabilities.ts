@@ -4,6 +4,13 @@
  * A guest's own `Date` shows logical time; these show the host's, as answers that are recorded like any other.
  */
 import { CaissonError } from '../../src/base/errors.ts'
+import {
+  aFunction,
+  checkOptions,
+  type OptionChecks,
+  wholeFrom,
+  withMethods,
+} from '../../src/base/option-checks.ts'
 import type { Capability } from '../../src/capability/capability.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import { defineBinding, defineSyncBinding } from '../define-binding.ts'
@@ -22,18 +29,21 @@ export interface ClockOptions {
 }
 
 const HOUR_MS = 3_600_000
+const OPTIONS: OptionChecks<ClockOptions> = {
+  clock: withMethods('a clock', 'now', 'monotonic'),
+  maxSleepMs: wholeFrom(1, HOUR_MS),
+  wait: aFunction,
+}
 /** What a timer may come late before the gate calls it a timeout. */
 const LATE_MS = 5_000
 
 /**
  * The capabilities `clock.now` and `clock.sleep`.
- * @throws CaissonError `invalid_argument` for an impossible `maxSleepMs`
+ * @throws CaissonError `invalid_argument` for an impossible option
  */
 export function createClockCapabilities(options: ClockOptions = {}): readonly Capability[] {
+  checkOptions(options, OPTIONS)
   const { clock = systemClock, maxSleepMs = 60_000, wait = waitForTimer } = options
-  if (!Number.isInteger(maxSleepMs) || maxSleepMs < 1 || maxSleepMs > HOUR_MS) {
-    throw new CaissonError('invalid_argument', `maxSleepMs takes 1 to ${HOUR_MS} milliseconds.`)
-  }
   return [
     defineSyncBinding({
       name: 'clock.now',

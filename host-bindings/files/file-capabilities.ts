@@ -1,10 +1,11 @@
 /** `files.*`: a granted directory, as a program sees it. */
 import { CaissonError } from '../../src/base/errors.ts'
+import { checkOptions, type OptionChecks, trueOrFalse, withMethods } from '../../src/base/option-checks.ts'
 import type { Capability } from '../../src/capability/capability.ts'
 import { defineBinding } from '../define-binding.ts'
 import { either, list, object } from '../schema/composites.ts'
 import { binary, integer, nothing, number, oneOf, text } from '../schema/scalars.ts'
-import { MAX_PATH_LENGTH } from './file-path.ts'
+import { MAX_PATH_LENGTH, parseFilePath, showPath } from './file-path.ts'
 import { type FileTree, MAX_LISTED } from './file-tree.ts'
 
 /** Which directory, and how much of it. */
@@ -14,6 +15,11 @@ export interface FileOptions {
   readonly write?: boolean
 }
 
+const FILE_TREE = 'a file tree, as createMemoryFileTree and openDirectoryFileTree give'
+const OPTIONS: OptionChecks<FileOptions> = {
+  tree: withMethods(FILE_TREE, 'read', 'stat', 'list', 'write', 'remove', 'mkdir'),
+  write: trueOrFalse,
+}
 const TIMEOUT_MS = 30_000
 /** A schema must be finite; the tree's quota is what really bounds a file. */
 const MAX_BYTES = 1024 * 1024 * 1024
@@ -29,8 +35,12 @@ const kind = oneOf(['file', 'directory'])
 const READ_ERRORS = ['path_denied', 'not_found', 'result_too_large', 'quota_exceeded'] as const
 const WRITE_ERRORS = ['path_denied', 'not_found', 'quota_exceeded', 'denied', 'already_exists'] as const
 
-/** The capabilities `files.read`, `files.readText`, `files.list` and `files.stat`, and with `write` those that change. */
+/**
+ * The capabilities `files.read`, `files.readText`, `files.list` and `files.stat`, and with `write` those that change.
+ * @throws CaissonError `invalid_argument` for what is no file tree, a promise of one too
+ */
 export function createFileCapabilities(options: FileOptions): readonly Capability[] {
+  checkOptions(options, OPTIONS, ['tree'])
   const { tree, write = false } = options
   return write ? [...readers(tree), ...writers(tree)] : readers(tree)
 }
@@ -111,7 +121,11 @@ function writers(tree: FileTree): readonly Capability[] {
       expose: WRITE_ERRORS,
       invoke: async (input) => {
         const data = typeof input.data === 'string' ? new TextEncoder().encode(input.data) : input.data
-        await tree.write(input.path, data)
+        try {
+          await tree.write(input.path, data)
+        } catch (error) {
+          throw CaissonError.is(error, 'not_found') ? missingDirectory(input.path, error) : error
+        }
         return { bytes: data.byteLength }
       },
     }),
@@ -145,6 +159,16 @@ function writers(tree: FileTree): readonly Capability[] {
       },
     }),
   ]
+}
+
+/** A file that is written need not exist; so what was not found is its directory. */
+function missingDirectory(path: string, cause: CaissonError): CaissonError {
+  const directory = parseFilePath(path).slice(0, -1).join('/')
+  return new CaissonError(
+    'not_found',
+    `There is no directory ${showPath(directory)}; make it first: await files.mkdir({ path: ${showPath(directory)} }).`,
+    { details: { directory }, cause },
+  )
 }
 
 function decodeText(bytes: Uint8Array): string {

@@ -61,6 +61,40 @@ describe('files capabilities', () => {
     expect(await invokeBinding(files, 'files.list', { path: 'd' })).toEqual([])
   })
 
+  it.each([
+    ['memory', () => Promise.resolve(createMemoryFileTree())],
+    ['a real directory', () => openReal('checked', {})],
+  ])('say what to do where the directory of a new file is missing: %s', async (_name, openTree) => {
+    const files = createFileCapabilities({ tree: await openTree(), write: true })
+    const write = () => invokeBinding(files, 'files.write', { path: './a/b/c.txt', data: 'x' })
+    await expect(write()).rejects.toMatchObject({
+      code: 'not_found',
+      message: 'There is no directory "a/b"; make it first: await files.mkdir({ path: "a/b" }).',
+      details: { directory: 'a/b' },
+    })
+    await invokeBinding(files, 'files.mkdir', { path: 'a/b' })
+    expect(await write()).toEqual({ bytes: 1 })
+  })
+
+  it('are refused at once over what is no tree', () => {
+    const refusal = (tree: unknown, more: object = {}): unknown => {
+      try {
+        return createFileCapabilities({ tree, ...more } as never)
+      } catch (error) {
+        return error
+      }
+    }
+    const wrong: readonly unknown[] = [undefined, null, './data', {}, { ...createMemoryFileTree(), list: 1 }]
+    for (const tree of wrong) expect(refusal(tree)).toMatchObject({ code: 'invalid_argument' })
+    expect(refusal(Promise.resolve(createMemoryFileTree()))).toMatchObject({
+      code: 'invalid_argument',
+      message: expect.stringContaining('await it first'),
+    })
+    expect(refusal(createMemoryFileTree(), { writable: true })).toMatchObject({
+      message: 'There is no option "writable". Options: tree, write.',
+    })
+  })
+
   it('offer nothing that writes unless asked', () => {
     const names = open(false).map(({ name, effect }) => `${name} ${effect}`)
     expect(names).toEqual(['files.read read', 'files.readText read', 'files.list read', 'files.stat read'])

@@ -4,6 +4,7 @@
  * Values are JSON, and refused with their path where JSON would change them silently. Each has a version, so that
  * two programs that count the same thing do not lose a step (`kv.compareAndSet`).
  */
+import { checkOptions, type OptionChecks, trueOrFalse, withMethods } from '../../src/base/option-checks.ts'
 import type { Capability } from '../../src/capability/capability.ts'
 import { defineBinding } from '../define-binding.ts'
 import { either, list, object } from '../schema/composites.ts'
@@ -20,6 +21,10 @@ export interface KeyValueOptions {
   readonly write?: boolean
 }
 
+const OPTIONS: OptionChecks<KeyValueOptions> = {
+  store: withMethods('a key-value store', 'get', 'set', 'delete', 'list'),
+  write: trueOrFalse,
+}
 const MAX_LIST = 1_000
 const TIMEOUT_MS = 10_000
 
@@ -28,8 +33,12 @@ const value = jsonValue({ description: 'Any JSON value.' })
 const version = integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 const entry = object({ value, version })
 
-/** The capabilities `kv.get` and `kv.list`, and with `write` also `kv.set`, `kv.compareAndSet` and `kv.delete`. */
+/**
+ * The capabilities `kv.get` and `kv.list`, and with `write` also `kv.set`, `kv.compareAndSet` and `kv.delete`.
+ * @throws CaissonError `invalid_argument` for what is no store
+ */
 export function createKeyValueCapabilities(options: KeyValueOptions = {}): readonly Capability[] {
+  checkOptions(options, OPTIONS)
   const { store = createMemoryKeyValueStore(), write = true } = options
   return write ? [...readers(store), ...writers(store)] : readers(store)
 }

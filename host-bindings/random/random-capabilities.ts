@@ -4,6 +4,7 @@
  * A guest's own `Math.random` and `crypto` come from its secret seed; these are for what the host must be able to
  * tell apart from a guest's own numbers, and for fresh values after a restore.
  */
+import { checkOptions, withMethods } from '../../src/base/option-checks.ts'
 import type { Capability } from '../../src/capability/capability.ts'
 import type { Entropy } from '../../src/ports/entropy.ts'
 import { defineSyncBinding } from '../define-binding.ts'
@@ -20,8 +21,12 @@ export interface RandomOptions {
 
 const MAX_BYTES = 65_536
 
-/** The capabilities `random.uuid`, `random.bytes` and `random.integer`; all answer inside the turn. */
+/**
+ * The capabilities `random.uuid`, `random.bytes` and `random.integer`; all answer inside the turn.
+ * @throws CaissonError `invalid_argument` for what is no source of entropy
+ */
 export function createRandomCapabilities(options: RandomOptions = {}): readonly Capability[] {
+  checkOptions(options, { entropy: withMethods('a source of entropy', 'bytes') })
   const { entropy = systemEntropy } = options
   return [
     defineSyncBinding({

@@ -9,7 +9,15 @@
  *   terminate it when a call times out. A PostgreSQL server cancels the query itself.
  * - A single value can be as large as the database makes it; the caps count what has arrived.
  */
-import { CaissonError } from '../../src/base/errors.ts'
+import {
+  anObject,
+  aText,
+  checkOptions,
+  type OptionChecks,
+  oneOf,
+  wholeFrom,
+  withMethods,
+} from '../../src/base/option-checks.ts'
 import type { Capability, RetryPolicy } from '../../src/capability/capability.ts'
 import { defineBinding } from '../define-binding.ts'
 import { list, object, record } from '../schema/composites.ts'
@@ -33,6 +41,15 @@ export interface SqlOptions {
   readonly about?: string
 }
 
+const OPTIONS: OptionChecks<SqlOptions> = {
+  database: withMethods('a PostgreSQL session or pool such as a PGlite', 'transaction'),
+  write: oneOf('rows', 'schema'),
+  timeoutMs: wholeFrom(1, 600_000),
+  maxRows: wholeFrom(1, 1_000_000),
+  maxBytes: wholeFrom(1, 2 ** 31),
+  retry: anObject,
+  about: aText,
+}
 const MAX_TEXT = 100_000
 const MAX_PARAMS = 1_000
 const MAX_COLUMNS = 1_664 // PostgreSQL's own limit on a result
@@ -55,18 +72,16 @@ const statement = object(
 
 /**
  * The capability `sql.query`, and with `write` also `sql.execute`.
- * @throws CaissonError `invalid_argument` for an impossible limit
+ * @throws CaissonError `invalid_argument` for an impossible option
  */
 export function createSqlCapabilities(options: SqlOptions): readonly Capability[] {
+  checkOptions(options, OPTIONS, ['database'])
   const { database, write, about = '', retry } = options
   const limits: StatementLimits = {
     timeoutMs: options.timeoutMs ?? 5_000,
     maxRows: options.maxRows ?? 10_000,
     maxBytes: options.maxBytes ?? 4 * 1024 * 1024,
   }
-  requireWhole('timeoutMs', limits.timeoutMs, 1, 600_000)
-  requireWhole('maxRows', limits.maxRows, 1, 1_000_000)
-  requireWhole('maxBytes', limits.maxBytes, 1, 2 ** 31)
   const shared = {
     timeoutMs: limits.timeoutMs + SLACK_MS,
     expose: EXPOSED,
@@ -99,9 +114,4 @@ export function createSqlCapabilities(options: SqlOptions): readonly Capability[
       runWriting(database, { text: input.text, params: input.params ?? [] }, words, limits, signal),
   })
   return [query, execute]
-}
-
-function requireWhole(name: string, value: number, min: number, max: number): void {
-  if (Number.isInteger(value) && value >= min && value <= max) return
-  throw new CaissonError('invalid_argument', `${name} takes a whole number from ${min} to ${max}.`)
 }
