@@ -11,9 +11,13 @@ export class LogKeeper {
   readonly #maxBytes: number
   #bytes = 0
 
-  /** @param maxBytes UTF-8 bytes of text, plus 16 for each line */
-  constructor(maxBytes: number) {
+  /**
+   * @param maxBytes UTF-8 bytes of text, plus 16 for each line
+   * @param earlier lines of an earlier life, which count
+   */
+  constructor(maxBytes: number, earlier: readonly LogEntry[] = []) {
     this.#maxBytes = maxBytes
+    this.add(earlier)
   }
 
   /** Keeps what fits. After the first line that does not, no later one is kept: a log has no holes. */

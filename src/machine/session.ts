@@ -18,6 +18,7 @@ import type { Clock } from '../ports/clock.ts'
 import { exhausted } from './exhausted.ts'
 import { LogKeeper } from './log-keeper.ts'
 import type { Outcome, RunEnd } from './outcome.ts'
+import type { SessionState } from './session-state.ts'
 import { TimeKeeper } from './time-keeper.ts'
 import type { GuestError, Machine, MachineStart, PendingCall, Turn, TurnControl, Usage } from './turn.ts'
 
@@ -34,6 +35,8 @@ export interface SessionOptions {
   readonly signal?: AbortSignal | undefined
   /** Logical time in milliseconds when answers are delivered. Default `clock.now`. Going back is ignored. */
   readonly now?: () => number
+  /** The machine was restored, and waits: `goOn` instead of `begin`. */
+  readonly restored?: SessionState | undefined
 }
 
 /** What a turn came to. */
@@ -67,11 +70,17 @@ export class Session {
 
   constructor(options: SessionOptions) {
     this.#options = options
-    const { limits } = options.start
-    this.#logs = new LogKeeper(limits.logBytes)
-    this.#nowMs = options.start.nowMs
-    this.time = new TimeKeeper(options.clock, limits.wallMs, limits.idleMs, (limit) =>
-      this.finish(exhausted(limit, limits)),
+    const { restored } = options
+    const { limits, nowMs } = options.start
+    this.#logs = new LogKeeper(limits.logBytes, restored?.logs)
+    this.#nowMs = restored?.nowMs ?? nowMs
+    if (restored !== undefined) this.#takeUp(restored)
+    this.time = new TimeKeeper(
+      options.clock,
+      limits.wallMs,
+      limits.idleMs,
+      (limit) => this.finish(exhausted(limit, limits)),
+      restored,
     )
     this.#control = new SessionControl(this.time, this.stop)
     this.#onAbort = () => this.finish(failed('aborted', 'The run was aborted.', 'AbortError'))
@@ -93,6 +102,39 @@ export class Session {
   begin(): Promise<Step> {
     const { machine, start } = this.#options
     return this.#turn(() => machine.start(start, this.#control))
+  }
+
+  /** The calls that a restored machine waits for. */
+  goOn(): Step {
+    if (this.#end !== undefined) return { status: 'ended', end: this.#end }
+    return { status: 'waiting', calls: this.#options.machine.pending }
+  }
+
+  /** The books between two turns. */
+  state(): SessionState {
+    return {
+      nowMs: this.#nowMs,
+      usage: this.#usage,
+      asked: this.#asked,
+      lastId: this.#lastId,
+      bytesIn: this.#bytesIn,
+      bytesOut: this.#bytesOut,
+      wallMs: this.time.activeMs,
+      idleMs: this.time.idleMs,
+      logs: [...this.#logs.entries],
+      logsDropped: this.#logs.dropped,
+      unhandledRejections: [...this.#unhandled],
+    }
+  }
+
+  #takeUp(state: SessionState): void {
+    this.#usage = state.usage
+    this.#asked = state.asked
+    this.#lastId = state.lastId
+    this.#bytesIn = state.bytesIn
+    this.#bytesOut = state.bytesOut
+    this.#logs.dropped += state.logsDropped
+    this.#unhandled.push(...state.unhandledRejections)
   }
 
   /** Delivers answers and takes the next turn. @throws CaissonError as `begin` */

@@ -14,7 +14,8 @@ import { type Delivery, refusedDelivery } from '../capability/delivery.ts'
 import type { Admission } from '../capability/gate.ts'
 import type { Outcome } from './outcome.ts'
 import { failed, Session, type SessionOptions, type Step } from './session.ts'
-import type { PendingCall } from './turn.ts'
+import type { SessionState } from './session-state.ts'
+import type { MachineCapture, PendingCall } from './turn.ts'
 
 /** A guest under the embedder's hand. */
 export class Stepper {
@@ -29,6 +30,13 @@ export class Stepper {
   static async start(options: SessionOptions): Promise<Stepper> {
     const stepper = new Stepper(options)
     stepper.#after(await stepper.#session.begin())
+    return stepper
+  }
+
+  /** Takes up a guest whose machine was restored. @param options with `restored` */
+  static goOn(options: SessionOptions): Stepper {
+    const stepper = new Stepper(options)
+    stepper.#after(stepper.#session.goOn())
     return stepper
   }
 
@@ -94,6 +102,21 @@ export class Stepper {
     return this.#step(id, async (admission) =>
       gate.conclude(admission, await gate.invoke(admission, stop), stop),
     )
+  }
+
+  /**
+   * The guest as data, between two steps: after those that were asked for before. It can go on.
+   * @throws CaissonError `isolate_destroyed` when it has ended
+   */
+  capture(): Promise<{ readonly machine: MachineCapture; readonly session: SessionState }> {
+    const capturing = this.#lastStep.then(async () => {
+      if (this.#session.end !== undefined) {
+        throw new CaissonError('isolate_destroyed', 'The guest has ended: there is nothing to go on from.')
+      }
+      return { machine: await this.#options.machine.capture(), session: this.#session.state() }
+    })
+    this.#lastStep = capturing.catch(() => {}) // whoever asked for it hears of it
+    return capturing
   }
 
   /** Ends the guest as `failed` with code `aborted`; does nothing after its end. */

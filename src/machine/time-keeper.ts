@@ -12,19 +12,28 @@ import type { Clock } from '../ports/clock.ts'
 /** Longest delay that timers take, about 24.8 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
+const NOTHING = { wallMs: 0, idleMs: 0 }
+
 export class TimeKeeper {
   readonly #clock: Clock
   readonly #limitMs: { readonly wall: number; readonly idle: number }
   readonly #onElapsed: (limit: 'wall' | 'idle') => void
-  readonly #spentMs = { wall: 0, idle: 0 }
+  readonly #spentMs: { wall: number; idle: number }
   #counting: 'wall' | 'idle' = 'wall'
   #since: number
   #ended = false
   #timer: ReturnType<typeof setTimeout> | undefined
   #timerDue = Number.POSITIVE_INFINITY
 
-  /** Starts counting active time. Limits in milliseconds. */
-  constructor(clock: Clock, wallMs: number, idleMs: number, onElapsed: (limit: 'wall' | 'idle') => void) {
+  /** Starts counting active time. Limits in milliseconds; `spent` in an earlier life. */
+  constructor(
+    clock: Clock,
+    wallMs: number,
+    idleMs: number,
+    onElapsed: (limit: 'wall' | 'idle') => void,
+    spent: { readonly wallMs: number; readonly idleMs: number } = NOTHING,
+  ) {
+    this.#spentMs = { wall: spent.wallMs, idle: spent.idleMs }
     this.#clock = clock
     this.#limitMs = { wall: wallMs, idle: idleMs }
     this.#onElapsed = onElapsed
