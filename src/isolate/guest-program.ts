@@ -2,11 +2,13 @@
 import type { GuestCapability, GuestError, MachineStart, TurnEnd } from '../machine/turn.ts'
 import { type ProgramAttempt, programAttempts } from '../program/forms.ts'
 import { locateError } from '../program/positions.ts'
+import { explainSyntaxError } from '../program/syntax-error.ts'
 import { DEFAULT_VALUE_LIMITS } from '../values/limits.ts'
 import type { PooledInstance } from './instance-pool.ts'
 
 /** Flags of the engine's eval. */
 const EVAL_MODULE = 1
+const EVAL_COMPILE_ONLY = 1 << 5
 const EVAL_ASYNC = 1 << 7
 
 /**
@@ -122,7 +124,7 @@ export class GuestProgram {
     const attempts = programAttempts(source, form)
     for (const [i, attempt] of attempts.entries()) {
       if (this.#promise !== 0 || this.#evaluatedCell !== 0 || this.#end !== undefined) break
-      this.#try(attempt, i === attempts.length - 1)
+      this.#try(attempt, source, i === attempts.length - 1)
     }
     return bytes
   }
@@ -155,27 +157,45 @@ export class GuestProgram {
     return locateError(error, { fileName: this.#fileName, columns: this.#attempt?.columnShift ?? 0 })
   }
 
-  #try(attempt: ProgramAttempt, last: boolean): void {
-    const { instance, guest, reader } = this.#pooled
+  #try(attempt: ProgramAttempt, source: string, last: boolean): void {
+    const { reader } = this.#pooled
     this.#attempt = attempt
-    const code = instance.allocateText(attempt.code)
-    const file = instance.allocateText(this.#fileName)
     // Where another form may follow, only a promise tells a SyntaxError that the script throws from one of its own.
     const atOnce = attempt.form !== 'module' && last && !MAY_AWAIT.test(attempt.code)
     const flags = attempt.form === 'module' ? EVAL_MODULE : atOnce ? 0 : EVAL_ASYNC
-    const cell = instance.exports.QTS_Eval(guest.context, code.pointer, code.bytes, file.pointer, 0, flags)
-    instance.exports.free(code.pointer)
-    instance.exports.free(file.pointer)
+    const cell = this.#evaluate(attempt.code, flags)
     const thrown = this.#pooled.exceptionOf(cell)
     if (thrown !== 0) {
       const error = reader.readError(thrown)
       // A module that throws while it is evaluated also ends here; only a parse error leads to the next form.
-      if (last || error.name !== 'SyntaxError') this.#end = { status: 'failed', error: this.locate(error) }
       this.#pooled.free(cell, thrown)
+      if (!last && error.name === 'SyntaxError') return
+      const explained = explainSyntaxError(this.locate(error), source, attempt.form, (code) =>
+        this.#parses(code),
+      )
+      this.#end = { status: 'failed', error: explained }
       return
     }
     if (atOnce) this.#evaluatedCell = cell
     else this.#follow(cell, 'evaluating')
+  }
+
+  /** The cell of what `source` evaluates to, which the caller owns. */
+  #evaluate(source: string, flags: number): number {
+    const { instance, guest } = this.#pooled
+    const code = instance.allocateText(source)
+    const file = instance.allocateText(this.#fileName)
+    const cell = instance.exports.QTS_Eval(guest.context, code.pointer, code.bytes, file.pointer, 0, flags)
+    instance.exports.free(code.pointer)
+    instance.exports.free(file.pointer)
+    return cell
+  }
+
+  #parses(source: string): boolean {
+    const cell = this.#evaluate(source, EVAL_COMPILE_ONLY)
+    const thrown = this.#pooled.exceptionOf(cell)
+    this.#pooled.free(cell, ...(thrown === 0 ? [] : [thrown]))
+    return thrown === 0
   }
 
   /** From now on the program is what `cell` is: a promise to wait for, or the value itself. */

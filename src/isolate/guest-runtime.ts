@@ -41,7 +41,8 @@ export interface GuestRuntime {
 const BACKSTOP_MARGIN = 8_192
 
 /**
- * What the guest finds beside the language: `console`, and `Math.random` on the host's recorded stream.
+ * What the guest finds beside the language: `console`, and `Math.random` on the host's recorded stream. A failure of
+ * a call has no stack before the guest throws it: until then it inherits an empty one, as text like any other.
  * Receives the host functions by name. Everything it defines is as non-enumerable as the built-ins are.
  */
 const SETUP_SOURCE = `((debug, log, info, warn, error, random) => {
@@ -51,6 +52,7 @@ const SETUP_SOURCE = `((debug, log, info, warn, error, random) => {
   const console = {}
   for (const fn of [debug, log, info, warn, error]) define(console, fn.name, fn)
   define(globalThis, 'console', console)
+  define(Error.prototype, 'stack', '')
 })`
 
 /** Initialises runtime and context in a fresh instance. */

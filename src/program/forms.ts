@@ -19,9 +19,21 @@ export interface ProgramAttempt {
  * `body`: the body of an async function, with `await` and `return`; `input` is its parameter.
  * `module`: an ES module; the value is its default export.
  * A value that is a function is called with `input`, and what it returns or resolves to is the value.
+ * Each may begin with a line for the shell (`#!`).
+ *
+ * What stands before a body has to stand in its first line. The engine counts lines and columns from the first byte
+ * of what it evaluates: every byte that begins a character is a column, every line feed a line, and nothing takes
+ * one back. On a line of its own the prefix would move every line of the program; so it moves the columns of the
+ * first one. What the host reports is put right (`positions.ts`). Stacks that a guest looks at itself are not.
  */
 const BODY_PREFIX = '(async function (input) {'
 const BODY_SUFFIX = '\n})'
+
+/** The source of a body with what stands before it: the function is open. */
+export function openBody(source: string): string {
+  // The engine skips a shell's line at the very beginning only. As a comment it keeps its place.
+  return BODY_PREFIX + (source.startsWith('#!') ? `//${source.slice(2)}` : source)
+}
 
 const LOOKS_LIKE_MODULE = /^[ \t]*(?:import|export)\b(?![ \t]*[(.])/m
 const MENTIONS_RETURN = /\breturn\b/
@@ -32,7 +44,7 @@ export function programAttempts(source: string, form: ProgramForm): readonly Pro
   const module: ProgramAttempt = { form: 'module', code: source, columnShift: 0 }
   const body: ProgramAttempt = {
     form: 'body',
-    code: BODY_PREFIX + source + BODY_SUFFIX,
+    code: openBody(source) + BODY_SUFFIX,
     columnShift: BODY_PREFIX.length,
   }
   switch (form) {

@@ -6,4 +6,9 @@ export type Outcome = DrivenOutcome & {
   readonly engine: string
   /** Digest of the guest's final state, if it was asked for. Equal on every runtime for equal histories. */
   readonly stateDigest?: string
+  /**
+   * Where a guest failed because it reached for a capability that exists and that it was not granted: which. For the
+   * embedder. It names what the guest may not know of: keep it from who wrote the program, unless they may.
+   */
+  readonly hint?: string
 }

@@ -24,13 +24,14 @@ import { type Limits, parseLimits } from '../machine/limits.ts'
 import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
 import type { SessionOptions } from '../machine/session.ts'
 import { Stepper } from '../machine/stepper.ts'
-import type { Machine, MachineStart } from '../machine/turn.ts'
+import type { GuestError, Machine, MachineStart } from '../machine/turn.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
 import { checkRunOptions, checkRuntimeOptions } from './check-options.ts'
 import { DomainPools } from './domain-pools.ts'
 import { failureReport } from './failure-report.ts'
 import { createGuest, type Guest } from './guest.ts'
 import { GuestLine } from './guest-line.ts'
+import { missingGrants, missingGrantsText } from './missing-grants.ts'
 import type { RunOptions, RuntimeOptions } from './options.ts'
 import type { Outcome } from './outcome.ts'
 import type { Platform } from './platform.ts'
@@ -152,7 +153,7 @@ class PooledRuntime implements Runtime {
   async run(source: string, options: RunOptions = {}): Promise<Outcome> {
     const { session, machine, release } = await this.#admit(source, options)
     try {
-      const outcome = this.#complete(await driveMachine(session))
+      const outcome = this.#complete(await driveMachine(session), session.start)
       return options.stateDigest === true ? { ...outcome, stateDigest: await machine.stateDigest() } : outcome
     } finally {
       release()
@@ -163,7 +164,7 @@ class PooledRuntime implements Runtime {
     const { session, release } = await this.#admit(source, options)
     try {
       const stepper = await Stepper.start(session)
-      return createGuest(stepper, (outcome) => this.#complete(outcome), release)
+      return createGuest(stepper, (outcome) => this.#complete(outcome, session.start), release)
     } catch (error) {
       release()
       throw error
@@ -182,8 +183,19 @@ class PooledRuntime implements Runtime {
   }
 
   /** Adds what only the runtime knows. `outcome` is fresh, and nobody else's. */
-  #complete(outcome: DrivenOutcome): Outcome {
-    return Object.assign(outcome, { engine: this.engine })
+  #complete(outcome: DrivenOutcome, start: MachineStart): Outcome {
+    const completed: Outcome = Object.assign(outcome, { engine: this.engine })
+    if (completed.status !== 'failed') return completed
+    const hint = this.#hint(completed.error, start)
+    return hint === undefined ? completed : Object.assign(completed, { hint })
+  }
+
+  #hint(error: GuestError, { source, capabilities }: MachineStart): string | undefined {
+    const granted = new Set(capabilities.map(({ name }) => name))
+    const withheld = this.#table.names.filter((name) => !granted.has(name))
+    const names = missingGrants(error, source, withheld)
+    const text = missingGrantsText(names)
+    return text && `${text}: add ${names.map((name) => `'${name}'`).join(', ')} to grants.`
   }
 
   /** Checks everything that the embedder gave before any resource is taken. */

@@ -20,6 +20,7 @@ beforeAll(() => {
     'large.js': 'return "x".repeat(3e6)',
     'never.js': 'return await prices.never()',
     'tools.mjs': tools,
+    'lost.mjs': "import { capability } from 'caisson'\nexport default [capability]",
     'timers.mjs': `${tools}\nsetInterval(() => {}, 1000)`,
     'stray.mjs': `${tools}\nsetTimeout(() => { throw new Error('stray') }, 500)`,
   })
@@ -40,7 +41,7 @@ describe('hostile programs end with 4 and the limit that they reached', () => {
     const { code, stderr, json } = await run(file, '--json')
     expect(code).toBe(4)
     expect(limits).toContain(json().limit)
-    expect(stderr).toMatch(/^stopped: limit/)
+    expect(stderr).toMatch(/^stopped: The guest .*\d.* \(limit \w+\)\.$/m)
     // On an idle machine all of them are done in less than 2 s; a busy one must not fail the test.
     expect(json().usage.wallMs).toBeLessThan(20_000)
   })
@@ -90,6 +91,15 @@ describe('signals and pipes', () => {
     expect(code).toBe(1)
     expect(stderr).toMatch(/^error: .*Error: stray/m)
     expect(stderr).not.toMatch(/^\s+at /m)
+  })
+
+  it('tools that do not find this package are told where to install it', async () => {
+    const { code, stderr } = await run('p.js', '--tools', 'lost.mjs')
+    expect(code).toBe(7)
+    expect(stderr).toContain("Cannot find package 'caisson'")
+    expect(stderr.replace(/\s+/g, ' ')).toContain(
+      'next: Install the package where the tools stand: npm install caisson.',
+    )
   })
 
   it('a reader that goes away is no failure, and no stack trace', async () => {

@@ -212,7 +212,9 @@ describe('rights', () => {
       'prices.count',
     ])
     expect(other.code).toBe(3)
-    expect(other.stderr).toContain('"prices.lookup" exists and was not granted')
+    expect(other.stderr.replace(/\s+/g, ' ')).toContain(
+      'next: prices.lookup exists and this guest has no grant for it: --grant prices.lookup',
+    )
   })
 
   it('name near misses of unknown names', async () => {
@@ -288,6 +290,8 @@ describe('refusals', () => {
     [['p.js', '--memory', '32M'], 2, /32MiB/],
     [['p.js', '--memory', '1KiB'], 2, /1 MiB to 2 GiB/],
     [['p.js', '--memory', '9999GiB'], 2, /1 MiB to 2 GiB/],
+    [['p.js', '--memory', '16'], 2, /no unit, and so few bytes .* Did you mean --memory 16MiB\?/],
+    [['p.js', '--stack', '512'], 2, /Did you mean --stack 512KiB\?/],
     [['p.js', '--timeout', '5'], 2, /5s or 5ms/],
     [['p.js', '--timeout', '0s'], 2, /1 ms to/],
     [['p.js', '--stack', '1GiB'], 2, /192 KiB to/],

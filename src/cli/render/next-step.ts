@@ -1,6 +1,7 @@
 /** What to do about an end: the sentence under the error. */
 import { showCount } from '../../base/show-count.ts'
 import type { Limits } from '../../machine/limits.ts'
+import { missingGrants, missingGrantsText } from '../../runtime/missing-grants.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
 
 export interface RunFacts {
@@ -62,12 +63,10 @@ function afterFailure(
   error: Extract<Outcome, { status: 'failed' }>['error'],
   { source, fileName, withheld }: RunFacts,
 ): string | undefined {
-  const line = error.position ? (source.split('\n', error.position.line)[error.position.line - 1] ?? '') : ''
+  const wanted = missingGrants(error, source, withheld)
+  const text = missingGrantsText(wanted)
+  if (text !== undefined) return `${text}: ${wanted.map((name) => `--grant ${name}`).join(' ')}`
   const missing = /^'([^']{1,100})' is not defined$/.exec(error.message)?.[1]
-  const wanted = withheld.find((name) => line.includes(name))
-  if (wanted !== undefined) return `"${wanted}" exists and was not granted: add --grant ${wanted}.`
-  const inNamespace = withheld.filter((name) => name.split('.')[0] === missing)
-  if (inNamespace.length > 0) return `Not granted: ${inNamespace.slice(0, 5).join(', ')}. Add --grant NAME.`
   if (missing === 'files') return 'Grant a directory with --allow-read DIR or --allow-write DIR.'
   if (missing === 'net') return 'Grant hosts with --allow-net HOST.'
   if (missing !== undefined && Object.hasOwn(ABSENT, missing)) return ABSENT[missing]

@@ -101,12 +101,13 @@ describe('console lines', () => {
 })
 
 describe('source excerpts', () => {
-  const source = 'const a = 1\n\tfoo.bar(a)\nconst ünicode = "中文" + oops\n'
+  const source = 'const a = 1\n\tfoo.bar(a)\nconst ünicode = "中文" + oops\nconst s = "😀" + later'
 
   it.each([
     [1, 7, 'a'],
     [2, 2, 'f'],
     [3, 24, 'o'],
+    [4, 17, 'l'],
   ])('put the caret under line %d, column %d', (line, column, character) => {
     const [shown = '', caret = ''] = sourceExcerpt(source, line, column, 60)
     const wide = shown.replace(/[中文]/g, (c) => `${c} `)

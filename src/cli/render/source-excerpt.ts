@@ -1,5 +1,6 @@
 /** The line of a program at which something happened, with a caret below the place. */
 import { escapeText } from '../../base/escape-text.ts'
+import { indexOfPlace } from '../../program/source-place.ts'
 import { displayWidth } from './display-width.ts'
 
 /** Where the caret stands at most before the line is cut on its left. */
@@ -7,7 +8,7 @@ const BEFORE_CARET = 0.6
 
 /**
  * Two lines: the source line, cut to `width` columns around the place, and the caret.
- * @param line 1-based; @param column 1-based, in UTF-16 units
+ * @param line 1-based; @param column 1-based, in code points
  * @returns nothing where the source has no such line
  */
 export function sourceExcerpt(
@@ -20,7 +21,7 @@ export function sourceExcerpt(
   if (text === undefined) return []
   const gutter = `${line} | `
   const room = Math.max(16, width - gutter.length)
-  const caret = Math.min(column - 1, text.length)
+  const caret = indexOfPlace(text, { line: 1, column })
   // Tabs would put the caret anywhere.
   const flat = (part: string): string => escapeText(part.replaceAll('\t', '  '))
   const start = Math.max(0, caret - Math.floor(room * BEFORE_CARET))

@@ -15,9 +15,7 @@ const PLAIN_NAME = /^[\w.@-]{1,100}$/
 
 /** @throws CliError as `readText` */
 export async function readProgram(file: string, io: CliIo): Promise<ProgramFile> {
-  const text = await readText(file, 'program', io)
-  // `#!` is for the shell; a comment of the same length keeps every column.
-  const source = text.startsWith('#!') ? `//${text.slice(2)}` : text
+  const source = await readText(file, 'program', io)
   if (file === '-') return { source, fileName: 'stdin.js', path: undefined }
   const name = basename(file)
   return { source, fileName: PLAIN_NAME.test(name) ? name : 'program.js', path: resolve(io.cwd, file) }

@@ -35,6 +35,8 @@ export const BUILD = {
   array: 4,
   /** `[position in VIEW_ORDER, number of the buffer, byte offset, length in elements]` */
   view: 5,
+  /** As `error`, without a stack: the engine writes one when the guest's own code throws it, at an `await` say. */
+  failure: 6,
 } as const
 
 /** Views by the position that both the native decoder and the builder know them by. */
@@ -65,17 +67,18 @@ let i,j,k,p,o
 for(i=0;i<S.length;i+=3){
 k=S[i+1];p=V[S[i+2]]
 if(k===2)t[3]=S[i]
-V[S[i]]=k===0?new M:k===1?new W:k===2?new R(p[0],p[1]):k===3?new(N[p[0]]||E):k===4?[]:new F[p[0]](V[p[1]],p[2],p[3])
+V[S[i]]=k===0?new M:k===1?new W:k===2?new R(p[0],p[1]):k===3||k===6?new(N[p[0]]||E):k===4?[]:new F[p[0]](V[p[1]],p[2],p[3])
 }
 for(i=0;i<X.length;i+=3)V[X[i]][X[i+1]]=V[X[i+2]]
 for(i=0;i<S.length;i+=3){
 k=S[i+1];o=V[S[i]];p=V[S[i+2]]
 if(k===0)for(j=0;j<p.length;j+=2)put(o,p[j],p[j+1])
 else if(k===1)for(j=0;j<p.length;j++)add(o,p[j])
-else if(k===3){
+else if(k===3||k===6){
 if(p[1]!==void 0)def(o,'message',p[1],false)
 if(N[p[0]]===void 0)def(o,'name',p[0],false)
-def(o,'stack','',false)
+if(k===6)delete o.stack
+else def(o,'stack','',false)
 if(p[2])def(o,'cause',p[3],false)
 for(j=4;j<p.length;j+=2)def(o,p[j],p[j+1],true)
 }else if(k===4){

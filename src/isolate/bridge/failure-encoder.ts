@@ -27,7 +27,7 @@ export function encodeFailure(out: BytecodeBuffer, failure: GuestFailure): void 
     }
   }
   out.array(3)
-  for (const part of [0, BUILD.error, 1]) out.number(part)
+  for (const part of [0, BUILD.failure, 1]) out.number(part)
   out.array(0)
   out.number(-1)
   out.number(0)

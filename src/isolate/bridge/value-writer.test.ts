@@ -187,7 +187,7 @@ describe('ValueWriter.write', () => {
 })
 
 describe('ValueWriter.writeFailure', () => {
-  it('makes an Error with code and details', () => {
+  it('makes an Error with code and details, and no stack of its own yet', () => {
     const cell = guest.writer.writeFailure({
       code: 'rate_limited',
       message: 'later',
@@ -199,12 +199,11 @@ describe('ValueWriter.writeFailure', () => {
       guest.evaluate(
         '[v instanceof Error, v.name, v.message, v.code, v.details.retryAfterMs, v.details.ok, v.stack]',
       ),
-    ).toEqual([true, 'CallError', 'later', 'rate_limited', 1200, true, ''])
+    ).toEqual([true, 'CallError', 'later', 'rate_limited', 1200, true, undefined])
     expect(guest.reader.readError(cell)).toEqual({
       name: 'CallError',
       message: 'later',
       code: 'rate_limited',
-      stack: '',
     })
   })
 })
