@@ -47,3 +47,20 @@ export function sha256Hasher(): Hasher {
 export function digestOf(hash: Uint8Array): Digest {
   return `sha256:${toHex(hash)}` as Digest
 }
+
+/** The 32 bytes of a digest. */
+export function digestBytes(digest: Digest): Uint8Array {
+  const bytes = new Uint8Array(32)
+  for (let i = 0; i < 32; i++) bytes[i] = (hexDigit(digest, 7 + 2 * i) << 4) | hexDigit(digest, 8 + 2 * i)
+  return bytes
+}
+
+function hexDigit(text: string, at: number): number {
+  const unit = text.charCodeAt(at)
+  return unit > 0x60 ? unit - 0x57 : unit - 0x30
+}
+
+/** Whether `value` is a digest as text. */
+export function isDigest(value: unknown): value is Digest {
+  return typeof value === 'string' && /^sha256:[0-9a-f]{64}$/.test(value)
+}

@@ -54,6 +54,7 @@ export const ERROR_CODES = {
   // Checkpoints and stores.
   checkpoint_refused:
     'The checkpoint is whole, and may not be used here: another tenant, run, principal, key or set of grants, or a newer one exists.',
+  checkpoint_too_large: 'The checkpoint, or the memory that it describes, is larger than the limits allow.',
   encryption_required: 'The guest may hold secrets, and no key to encrypt its checkpoints is configured.',
   in_doubt: 'The call was issued before a restore, and whether it took effect is not known.',
   diverged: 'A restored guest did something else than the record of its run says.',

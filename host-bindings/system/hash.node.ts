@@ -1,0 +1,25 @@
+/** SHA-256 by OpenSSL, which uses the processor's own instructions. */
+import { createHash, createHmac } from 'node:crypto'
+import type { Hash, HashStream } from '../../src/ports/hash.ts'
+
+/** Several times as fast as the neutral one, from about 100 bytes on. */
+export const nodeHash: Hash = {
+  sha256: (bytes) => plain(createHash('sha256').update(bytes).digest()),
+  hmacSha256: (key, bytes) => plain(createHmac('sha256', key).update(bytes).digest()),
+  openSha256: () => stream(createHash('sha256')),
+  openHmacSha256: (key) => stream(createHmac('sha256', key)),
+}
+
+function stream(hash: ReturnType<typeof createHash> | ReturnType<typeof createHmac>): HashStream {
+  return {
+    update: (bytes) => {
+      hash.update(bytes)
+    },
+    digest: () => plain(hash.digest()),
+  }
+}
+
+/** A `Buffer` is a window into a pool that other bytes lie in; what leaves is an array of its own. */
+function plain(buffer: Buffer): Uint8Array {
+  return new Uint8Array(buffer)
+}
