@@ -4,7 +4,12 @@ import ts from 'typescript'
 import { ROOT } from './documented-pages.ts'
 import type { MarkdownSnippet } from './markdown-snippet.ts'
 
-const ENTRIES = { caisson: 'node', 'caisson/browser': 'browser', 'caisson/edge': 'edge' }
+const ENTRIES = {
+  caisson: 'node',
+  'caisson/browser': 'browser',
+  'caisson/edge': 'edge',
+  'caisson/bindings': 'bindings.node',
+}
 
 /** Stands for what bundlers make of the import: a URL in a page, a module in an edge worker. */
 const ENGINE_IMPORT =
