@@ -34,6 +34,7 @@ import { DEFAULT_VALUE_LIMITS, type ValueLimits } from '../values/limits.ts'
 import { ConsoleLog } from './console-log.ts'
 import { GuestProgram } from './guest-program.ts'
 import { FIRST_CAPABILITY, HOST_FUNCTIONS } from './guest-runtime.ts'
+import { sweepFreed } from './heap-sweep.ts'
 import type { PooledInstance } from './instance-pool.ts'
 import { type IsolateState, type PendingRecord, parseIsolateState } from './isolate-state.ts'
 import { LogicalClock } from './logical-clock.ts'
@@ -97,6 +98,11 @@ export class Isolate implements Machine {
   /** Calls that were asked and not settled yet. */
   get pending(): readonly PendingCall[] {
     return Array.from(this.#pending.values(), publicCall)
+  }
+
+  /** Whether it is between two turns: it can be captured. */
+  get waits(): boolean {
+    return this.#state === 'parked'
   }
 
   start(start: MachineStart, control: TurnControl): Turn {
@@ -254,6 +260,8 @@ export class Isolate implements Machine {
     } catch (error) {
       thrown = error
     }
+    // Before the fuel is counted, which the guest pays for it with.
+    if (end === WAITING && thrown === undefined) gauge.charge(sweepFreed(instance))
     gauge.end()
     const { stopReason } = gauge
     if (instance.fault !== undefined) this.#reusable = false
