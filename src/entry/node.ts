@@ -1,5 +1,6 @@
 /** Composition root for Node, Bun and Deno. */
 import { fileEngine } from '../../host-bindings/engines/file-engine.node.ts'
+import { samePageNatively } from '../../host-bindings/system/same-page.node.ts'
 import { systemClock } from '../../host-bindings/system/system-clock.ts'
 import { systemEntropy } from '../../host-bindings/system/system-entropy.ts'
 import { openNodeWorker } from '../../host-bindings/system/worker-port.node.ts'
@@ -32,6 +33,7 @@ export function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
       entropy: systemEntropy,
       engines,
       openWorker: () => openNodeWorker(workerScript),
+      samePage: samePageNatively,
     },
     options,
   )

@@ -7,8 +7,7 @@
  * 3. Instances that grew, or trapped in a way no limit explains, are dropped: memory never shrinks, and a
  *    grown one would let the next guest see a difference.
  */
-import { CaissonError } from '../base/errors.ts'
-import type { SamePage } from '../snapshot/dirty-pages.ts'
+import type { SamePage } from '../ports/same-page.ts'
 import type { BaseImage } from './base-image.ts'
 import { HeapReader } from './bridge/heap-reader.ts'
 import { ValueWriter } from './bridge/value-writer.ts'
@@ -37,9 +36,16 @@ export class InstancePool {
     this.#options = options
   }
 
-  /** @throws CaissonError `disposed` */
+  get engine(): Engine {
+    return this.#options.engine
+  }
+
+  get base(): BaseImage {
+    return this.#options.base
+  }
+
+  /** Also after `close`: guests that live then are woken until their ends. */
   acquire(): PooledInstance {
-    if (this.#closed) throw new CaissonError('disposed', 'The runtime was closed; open a new one.')
     return this.#idle.pop() ?? this.#create()
   }
 

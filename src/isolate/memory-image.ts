@@ -1,5 +1,6 @@
 /** The memory of an instance as a tree of pages: what counts as state, and what is dead. */
-import { dirtyPages, type LiveRange, type SamePage } from '../snapshot/dirty-pages.ts'
+import type { SamePage } from '../ports/same-page.ts'
+import { dirtyPages, type LiveRange } from '../snapshot/dirty-pages.ts'
 import { PAGE_BYTES, type PageChange, type PageTree } from '../snapshot/page-tree.ts'
 import type { EngineInstance } from './engine-instance.ts'
 

@@ -25,7 +25,16 @@ export interface SessionState {
 }
 
 const LEVELS: ReadonlySet<unknown> = new Set(['debug', 'log', 'info', 'warn', 'error'])
-const NUMBERS = ['nowMs', 'asked', 'lastId', 'bytesIn', 'bytesOut', 'wallMs', 'idleMs', 'logsDropped'] as const
+const NUMBERS = [
+  'nowMs',
+  'asked',
+  'lastId',
+  'bytesIn',
+  'bytesOut',
+  'wallMs',
+  'idleMs',
+  'logsDropped',
+] as const
 const USAGE = ['fuel', 'memoryBytes', 'calls', 'bytesIn', 'bytesOut', 'logsDropped'] as const
 
 /** @throws CaissonError `corrupted` */

@@ -7,6 +7,8 @@
  * 1. One answer for one call: an id that is not pending, or is being answered, is refused.
  * 2. Steps are taken one after the other, in the order in which they were asked for.
  * 3. Waiting for the embedder is idle time; a step is active time.
+ * 4. A wrong answer by hand is the embedder's mistake: it is thrown, nothing is counted or recorded, and the call
+ *    stays pending.
  */
 import { CaissonError } from '../base/errors.ts'
 import { Refusal } from '../capability/call.ts'
@@ -17,37 +19,43 @@ import { failed, Session, type SessionOptions, type Step } from './session.ts'
 import type { SessionState } from './session-state.ts'
 import type { MachineCapture, PendingCall } from './turn.ts'
 
+export interface StepperOptions extends SessionOptions {
+  /** Runs a step when it is this guest's turn among the others; default at once. */
+  readonly atWork?: <T>(step: () => Promise<T>) => Promise<T>
+}
+
 /** A guest under the embedder's hand. */
 export class Stepper {
-  readonly #options: SessionOptions
+  readonly #options: StepperOptions
   readonly #session: Session
   readonly #pending = new Map<number, PendingCall>()
+  /** Ids of pending calls that are being answered. */
+  readonly #answering = new Set<number>()
   #lastStep: Promise<unknown> = Promise.resolve()
-  /** Steps asked for and not yet taken to their end. */
-  #underWay = 0
 
   /** Starts the guest and runs it to its first calls, or to its end. @throws CaissonError as `driveMachine` */
-  static async start(options: SessionOptions): Promise<Stepper> {
+  static async start(options: StepperOptions): Promise<Stepper> {
     const stepper = new Stepper(options)
     stepper.#after(await stepper.#session.begin())
     return stepper
   }
 
   /** Takes up a guest whose machine was restored. @param options with `restored` */
-  static goOn(options: SessionOptions): Stepper {
+  static goOn(options: StepperOptions): Stepper {
     const stepper = new Stepper(options)
     stepper.#after(stepper.#session.goOn())
     return stepper
   }
 
-  private constructor(options: SessionOptions) {
+  private constructor(options: StepperOptions) {
     this.#options = options
     this.#session = new Session(options)
   }
 
   /** Calls that wait for an answer, in the order in which they were asked. Empty after the end. */
   get pending(): readonly PendingCall[] {
-    return this.#session.end === undefined ? [...this.#pending.values()] : []
+    if (this.#session.end !== undefined) return []
+    return [...this.#pending.values()].filter(({ id }) => !this.#answering.has(id))
   }
 
   /** How the guest ended; undefined while it waits. */
@@ -68,14 +76,18 @@ export class Stepper {
 
   /**
    * Answers a call by hand. What the guest gets is a failure instead when the gate refuses the call (arguments,
-   * grant, budget) or the value (output schema, size).
+   * grant, budget).
    * @returns the code of that failure, else undefined
-   * @throws CaissonError `unknown_call` for an id that is not pending
+   * @throws CaissonError `unknown_call` for an id that is not pending; `invalid_result`, `result_too_large`,
+   *   `value_refused`, `value_too_deep` for a value that the capability could not have given: the call stays pending
    */
   settle(id: number, value: unknown): Promise<string | undefined> {
     const { gate } = this.#options
-    return this.#step(id, (admission) =>
-      gate.conclude(admission, { end: 'value', value }, this.#session.stop),
+    const { stop } = this.#session
+    return this.#step(
+      id,
+      (admission) => gate.conclude(admission, { end: 'value', value }, stop),
+      (call) => gate.checkAnswer(call, value, stop),
     )
   }
 
@@ -124,43 +136,62 @@ export class Stepper {
     this.#session.finish(failed('aborted', 'The run was aborted.', 'AbortError'))
   }
 
-  async #step(id: number, answer: (admission: Admission) => Promise<Delivery>): Promise<string | undefined> {
+  /** @param check what is wrong with the answer, before anything happens */
+  async #step(
+    id: number,
+    answer: (admission: Admission) => Promise<Delivery>,
+    check?: (call: PendingCall) => Promise<CaissonError | undefined>,
+  ): Promise<string | undefined> {
     const call = this.#pending.get(id)
-    if (call === undefined || this.#session.end !== undefined) {
+    if (call === undefined || this.#answering.has(id) || this.#session.end !== undefined) {
       throw new CaissonError('unknown_call', `No call with id ${id} is pending.`, { details: { id } })
     }
-    this.#pending.delete(id)
-    this.#underWay += 1
-    const step = this.#lastStep.then(() => this.#takeStep(call, answer))
+    this.#answering.add(id)
+    const step = this.#lastStep
+      .then(() => this.#atWork(() => this.#takeStep(call, answer, check)))
+      .finally(() => this.#answering.delete(id))
     this.#lastStep = step.catch(() => {}) // whoever asked for it hears of it
     return step
+  }
+
+  #atWork<T>(step: () => Promise<T>): Promise<T> {
+    return this.#options.atWork?.(step) ?? step()
   }
 
   async #takeStep(
     call: PendingCall,
     answer: (admission: Admission) => Promise<Delivery>,
+    check: ((call: PendingCall) => Promise<CaissonError | undefined>) | undefined,
   ): Promise<string | undefined> {
     const { gate } = this.#options
     const { stop, time } = this.#session
     time.count('wall')
+    const mistake = await check?.(call)
+    if (mistake !== undefined) {
+      this.#wait()
+      throw mistake
+    }
+    this.#pending.delete(call.id)
     const admission = await gate.admit(call, stop, {
       approvalBegins: () => time.count('idle'),
       approvalEnds: () => time.count('wall'),
     })
     const delivery =
       admission instanceof Refusal ? refusedDelivery(call.id, admission) : await answer(admission)
-    const step = await this.#session.resume([delivery])
-    this.#underWay -= 1
-    this.#after(step)
+    this.#after(await this.#session.resume([delivery]))
     return delivery.answer.ok ? undefined : delivery.answer.error.code
   }
 
   #after(step: Step): void {
     if (step.status === 'ended') return
     for (const call of step.calls) this.#pending.set(call.id, call)
-    if (this.#pending.size === 0 && this.#underWay === 0) {
+    if (this.#pending.size === 0) {
       this.#session.finish(failed('stalled', 'The program waits for a promise, and no call is pending.'))
     }
+    this.#wait()
+  }
+
+  #wait(): void {
     this.#session.time.count('idle')
     this.#session.time.watch()
   }

@@ -36,6 +36,8 @@ const RUNTIME: OptionChecks<RuntimeOptions> = {
   limits: anObject,
   maxMemoryBytes: wholeFrom(2 ** 20, 2 ** 31),
   concurrency: wholeFrom(1),
+  concurrencyPerDomain: wholeFrom(1),
+  instances: wholeFrom(1),
   keepInstances: wholeFrom(0),
   callLog: anObject,
   approver: anObject,

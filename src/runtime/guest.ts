@@ -11,8 +11,9 @@ export interface Guest {
   readonly outcome: Outcome | undefined
   /**
    * Answers a call by hand and runs the guest on. The gate still validates, authorises, counts and records.
-   * @returns the code of the refusal that the guest got instead, if the gate refused
-   * @throws CaissonError `unknown_call`, `busy`, `invalid_result`, `result_too_large`
+   * @returns the code of the refusal that the guest got instead, if the gate refused the call (arguments, grant, budget)
+   * @throws CaissonError `unknown_call`; `invalid_result`, `result_too_large`, `value_refused` or `value_too_deep` when
+   *   the value is none that the capability could have given: then nothing happened, and the call is still pending
    */
   settle(id: number, value: unknown): Promise<string | undefined>
   /** Lets a call fail. The guest sees of `error` what the capability exposes. */
@@ -24,18 +25,21 @@ export interface Guest {
   [Symbol.dispose](): void
 }
 
-/** @param finish adds what the runtime knows to the outcome; @param release gives everything back, once */
-export function createGuest(
-  stepper: Stepper,
-  finish: (outcome: NonNullable<Stepper['outcome']>) => Outcome,
-  release: () => void,
-): Guest {
+export interface GuestParts {
+  readonly stepper: Stepper
+  /** Adds what the runtime knows to the outcome. */
+  readonly complete: (outcome: NonNullable<Stepper['outcome']>) => Outcome
+  /** Gives everything back. Called once, never inside a turn. */
+  readonly release: () => void
+}
+
+export function createGuest({ stepper, complete, release }: GuestParts): Guest {
   let outcome: Outcome | undefined
   // Inside a turn (a sync capability that disposes its own guest) there is nothing to give back yet: the step
   // that took the turn comes here again.
   const ended = (): void => {
     if (outcome !== undefined || stepper.inTurn || stepper.outcome === undefined) return
-    outcome = finish(stepper.outcome)
+    outcome = complete(stepper.outcome)
     release()
   }
   const step = async (taking: Promise<string | undefined>): Promise<string | undefined> => {

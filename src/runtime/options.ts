@@ -20,8 +20,15 @@ export interface RuntimeOptions {
   readonly limits?: Partial<Limits>
   /** The largest `memoryBytes` that any guest may have. Default 256 MiB, at least the default limit. */
   readonly maxMemoryBytes?: number
-  /** Guests that live at once; more wait in line, first come first served. Default 64. */
+  /** Guests that are at work at once: runs, and steps of started guests. More wait in line, domain by domain. Default 64. */
   readonly concurrency?: number
+  /** Of one trust domain, so that none takes all places. Default: as `concurrency`. */
+  readonly concurrencyPerDomain?: number
+  /**
+   * Guests that hold an instance while they wait, about 0.8 MB each or what their memory grew to. The others are
+   * parked as what they changed, and woken for their next turn. Default 64.
+   */
+  readonly instances?: number
   /** Idle instances kept per trust domain, of the 32 domains used last. Default 4. */
   readonly keepInstances?: number
   readonly callLog?: CallLog

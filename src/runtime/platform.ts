@@ -3,6 +3,7 @@
 import type { Clock } from '../ports/clock.ts'
 import type { EngineSource } from '../ports/engine-source.ts'
 import type { Entropy } from '../ports/entropy.ts'
+import type { SamePage } from '../ports/same-page.ts'
 import type { WorkerPort } from '../ports/worker-port.ts'
 
 export interface Platform {
@@ -11,4 +12,6 @@ export interface Platform {
   readonly engines: EngineSource
   /** Starts a Worker for `thread: 'worker'`; left out where there are none. */
   readonly openWorker?: () => WorkerPort
+  /** The fastest way to compare a page of memory; left out where plain JavaScript is. */
+  readonly samePage?: SamePage
 }

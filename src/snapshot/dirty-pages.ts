@@ -4,10 +4,8 @@
  * Reading is what this costs: all of the live memory is compared, at some gigabytes a second, and only what
  * differs is copied (bench: checkpoint).
  */
+import type { SamePage } from '../ports/same-page.ts'
 import { PAGE_BYTES, type PageChange, type PageTree } from './page-tree.ts'
-
-/** Whether `PAGE_BYTES` at `start` of `memory` equal `page`. A platform may bring a faster one than `samePage`. */
-export type SamePage = (memory: Uint8Array, start: number, page: Uint8Array) => boolean
 
 /** Bytes of memory that count, from `start` up to `end`; both are multiples of `PAGE_BYTES`. What lies between ranges counts as zeros. */
 export interface LiveRange {

@@ -137,17 +137,21 @@ describe.each(['host', 'worker'] as const)('in the thread "%s"', (thread) => {
 
 describe('in line', () => {
   it('who was aborted before does not wait for a place', async () => {
-    const guest = await runtime.start('await tools.echo(1)', { grants })
+    const stop = new AbortController()
+    const working = runtime.run('await tools.never()', { grants, signal: stop.signal })
     await expect(runtime.run('1', { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'aborted' })
-    guest.dispose()
+    stop.abort()
+    await working
   })
 
   it('who is aborted or refused leaves the others their places', async () => {
-    const guest = await runtime.start('await tools.echo(1)', { grants })
+    const stop = new AbortController()
+    const working = runtime.run('await tools.never()', { grants, signal: stop.signal })
     const controllers = Array.from({ length: 20 }, () => new AbortController())
     const running = controllers.map(({ signal }, i) => runtime.run(`${i}`, { signal }))
     for (const [i, controller] of controllers.entries()) if (i % 2 === 0) controller.abort()
-    guest.dispose()
+    stop.abort()
+    await working
     const ends = await Promise.allSettled(running)
     for (const controller of controllers) controller.abort()
     expect(ends.map(({ status }) => status)).toEqual(

@@ -1,0 +1,121 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import type { Turn } from '../machine/turn.ts'
+import { PageTree } from '../snapshot/page-tree.ts'
+import { answerTo, EVERY_FEATURE, EVERY_FEATURE_GRANTS } from './every-feature.testkit.ts'
+import { base, FREELY, openPool, startOf } from './isolate.testkit.ts'
+import { ParkableIsolate } from './parkable-isolate.ts'
+import { Residents } from './residents.ts'
+
+const pool = openPool()
+afterAll(() => pool.close())
+
+const start = startOf(EVERY_FEATURE, { capabilities: EVERY_FEATURE_GRANTS })
+const begin = Date.UTC(2026, 0, 1)
+const syncCalls = { call: () => undefined }
+
+const open = (residents = new Residents(100), share?: (page: Uint8Array) => Uint8Array): ParkableIsolate =>
+  new ParkableIsolate({ pool, residents, syncCalls, ...(share && { share }) })
+
+const step = (guest: ParkableIsolate, time: number): Turn => {
+  const [call] = guest.pending
+  if (call === undefined) throw new Error('stalled')
+  return guest.settle([answerTo(call)], begin + time, FREELY)
+}
+
+/** Runs guests to their ends, a step of each in turn, and disposes them; what they came to. */
+const runTogether = (
+  guests: readonly ParkableIsolate[],
+  after: (guest: ParkableIsolate) => void = () => {},
+) => {
+  const ends: { readonly turn: Turn; readonly digest: string }[] = []
+  const look = (guest: ParkableIsolate, turn: Turn): void => {
+    after(guest)
+    if (turn.status === 'waiting') return
+    ends.push({ turn, digest: guest.stateDigest() })
+    guest.dispose()
+  }
+  for (const guest of guests) look(guest, guest.start(start, FREELY))
+  for (let time = 1; ends.length < guests.length; time += 1) {
+    for (const guest of guests) if (guest.pending.length > 0) look(guest, step(guest, time))
+  }
+  return ends
+}
+
+describe('a parkable isolate', () => {
+  const straight = runTogether([open()])[0]
+
+  it('1: ends the same when it is parked after every turn', () => {
+    expect(straight?.turn.status).toBe('completed')
+    expect(runTogether([open()], (guest) => guest.park())).toEqual([straight])
+  })
+
+  it('1: lives with many others on two instances', () => {
+    const residents = new Residents(2)
+    const guests = Array.from({ length: 20 }, () => open(residents))
+    expect(runTogether(guests, () => expect(residents.count).toBeLessThanOrEqual(2))).toEqual(
+      guests.map(() => straight),
+    )
+    expect(residents.count).toBe(0)
+  })
+
+  it('1: has one digest and one capture, parked or not', () => {
+    const [awake, asleep] = [open(), open()]
+    for (const guest of [awake, asleep]) guest.start(start, FREELY)
+    asleep.park()
+    expect(asleep.stateDigest()).toBe(awake.stateDigest())
+    expect(asleep.capture()).toEqual(awake.capture())
+    for (const guest of [awake, asleep]) step(guest, 1)
+    asleep.park()
+    expect(asleep.capture()).toEqual(awake.capture())
+    expect(asleep.capture().changes).toEqual([])
+    asleep.dispose()
+    awake.dispose()
+  })
+
+  it('takes pages that others have too', () => {
+    const known = new Map<string, Uint8Array>()
+    const share = (page: Uint8Array): Uint8Array => {
+      const key = Buffer.from(page).toString('latin1')
+      const shared = known.get(key) ?? page
+      known.set(key, shared)
+      return shared
+    }
+    const guests = Array.from({ length: 3 }, () => open(new Residents(1), share))
+    for (const guest of guests) {
+      guest.start(start, FREELY)
+      guest.park()
+    }
+    const pages = guests.flatMap((guest) => guest.capture().changes.map(([, page]) => page))
+    expect(new Set(pages).size).toBe(known.size)
+    expect(pages.length).toBe(3 * known.size)
+    for (const guest of guests) guest.dispose()
+  })
+
+  it('2: is not parked after its end, nor before its start', () => {
+    const guest = open()
+    guest.park()
+    expect(guest.parkable).toBe(false)
+    guest.start(startOf('return 1'), FREELY)
+    guest.park()
+    expect(guest.parkable).toBe(false)
+    expect(guest.stateDigest()).toMatch(/^sha256:/)
+    guest.dispose()
+    expect(() => guest.stateDigest()).toThrow(expect.objectContaining({ code: 'isolate_destroyed' }))
+  })
+
+  it('goes on from a capture, and captures against it', () => {
+    const first = open()
+    first.start(start, FREELY)
+    const capture = first.capture()
+    first.dispose()
+    const again = open()
+    again.restore({ ...capture, capabilities: start.capabilities, limits: start.limits })
+    expect(again.capture().changes).toEqual([])
+    again.park()
+    let turn: Turn | undefined
+    for (let time = 1; turn?.status !== 'completed'; time += 1) turn = step(again, time)
+    expect({ turn, digest: again.stateDigest() }).toEqual(straight)
+    expect(PageTree.empty.with(base.pages.pages()).root()).toBe(base.pages.root())
+    again.dispose()
+  })
+})

@@ -1,0 +1,167 @@
+/**
+ * An isolate that needs an instance only while it takes a turn: in between it can be parked as pages and data, so
+ * that any number of guests live on a few instances.
+ *
+ * Invariants
+ * 1. Parking and waking change nothing that the guest or the host can observe: values, fuel, digests, captures.
+ * 2. A guest is parked only while it waits: never inside a turn, and never after its end.
+ */
+import { CaissonError } from '../base/errors.ts'
+import type {
+  Answer,
+  Machine,
+  MachineCapture,
+  MachineRestore,
+  MachineStart,
+  PendingCall,
+  SyncCalls,
+  Turn,
+  TurnControl,
+} from '../machine/turn.ts'
+import type { PageChange, PageTree } from '../snapshot/page-tree.ts'
+import type { InstancePool } from './instance-pool.ts'
+import { Isolate } from './isolate.ts'
+import type { IsolateState } from './isolate-state.ts'
+import type { Resident, Residents } from './residents.ts'
+import { stateDigest } from './state-digest.ts'
+
+/** A guest without an instance. */
+interface Parked {
+  readonly memoryBytes: number
+  readonly pages: PageTree
+  readonly state: IsolateState
+}
+
+export interface ParkableOptions {
+  readonly pool: InstancePool
+  readonly residents: Residents
+  readonly syncCalls: SyncCalls
+  /** Gives an equal page that others have too, or the page itself. */
+  readonly share?: (page: Uint8Array) => Uint8Array
+}
+
+export class ParkableIsolate implements Machine, Resident {
+  readonly #options: ParkableOptions
+  #isolate: Isolate | undefined
+  #parked: Parked | undefined
+  /** What a restored guest goes on with: the captured state does not say. */
+  #wakeWith: Pick<MachineRestore, 'capabilities' | 'limits'> | undefined
+  /** The memory at the last look at it. */
+  #pages: PageTree
+  /** The memory as `capture` told of it last. */
+  #told: PageTree
+  #disposed = false
+
+  constructor(options: ParkableOptions) {
+    this.#options = options
+    this.#pages = options.pool.base.pages
+    this.#told = this.#pages
+  }
+
+  /** Whether it holds an instance that it does not need now. */
+  get parkable(): boolean {
+    return this.#isolate?.waits === true
+  }
+
+  get pending(): readonly PendingCall[] {
+    return this.#isolate?.pending ?? this.#parked?.state.pending.map(publicCall) ?? []
+  }
+
+  start(start: MachineStart, control: TurnControl): Turn {
+    this.#wakeWith = start
+    return this.#open().start(start, control)
+  }
+
+  settle(answers: readonly Answer[], nowMs: number, control: TurnControl): Turn {
+    return this.#wake().settle(answers, nowMs, control)
+  }
+
+  restore(from: MachineRestore): void {
+    this.#wakeWith = from
+    const changes = [...from.changes]
+    this.#open().restore({ ...from, changes })
+    this.#pages = this.#pages.with(changes)
+    this.#told = this.#pages
+  }
+
+  capture(): MachineCapture {
+    const { memoryBytes, pages, state } = this.#parked ?? this.#look(this.#wake())
+    const changes = [...pages.changesSince(this.#told)]
+    this.#told = pages
+    return { memoryBytes, changes, state }
+  }
+
+  /** Gives the instance back; does nothing unless `parkable`. */
+  park(): void {
+    const isolate = this.#isolate
+    if (isolate?.waits !== true) return
+    this.#parked = this.#look(isolate)
+    this.#isolate = undefined
+    isolate.dispose()
+  }
+
+  stateDigest(): string {
+    if (this.#parked === undefined) return this.#wake().stateDigest()
+    const { pages, state } = this.#parked
+    return stateDigest(this.#options.pool.engine.id, pages, pendingIds(state))
+  }
+
+  dispose(): void {
+    if (this.#disposed) return
+    this.#isolate?.dispose()
+    this.#disposed = true
+    this.#isolate = undefined
+    this.#parked = undefined
+    this.#options.residents.leave(this)
+  }
+
+  #look(isolate: Isolate): Parked {
+    const { share } = this.#options
+    const { memoryBytes, changes, state } = isolate.capture()
+    this.#pages = this.#pages.with(share === undefined ? changes : changes.map(shared(share)))
+    return { memoryBytes, pages: this.#pages, state: state as IsolateState }
+  }
+
+  #open(): Isolate {
+    const { pool, residents, syncCalls } = this.#options
+    if (this.#disposed || this.#isolate !== undefined) {
+      throw new CaissonError('isolate_destroyed', 'A guest is started or restored once.')
+    }
+    residents.enter(this)
+    this.#isolate = new Isolate(pool.acquire(), syncCalls)
+    return this.#isolate
+  }
+
+  /** The isolate with an instance under it. */
+  #wake(): Isolate {
+    const parked = this.#parked
+    if (parked === undefined || this.#wakeWith === undefined) {
+      if (this.#isolate === undefined) throw new CaissonError('isolate_destroyed', 'The guest was disposed.')
+      this.#options.residents.used(this)
+      return this.#isolate
+    }
+    const { capabilities, limits } = this.#wakeWith
+    const isolate = this.#open()
+    isolate.restore({
+      memoryBytes: parked.memoryBytes,
+      changes: parked.pages.changesSince(this.#options.pool.base.pages),
+      state: parked.state,
+      capabilities,
+      limits,
+    })
+    this.#parked = undefined
+    return isolate
+  }
+}
+
+function shared(share: (page: Uint8Array) => Uint8Array): (change: PageChange) => PageChange {
+  return ([index, page]) => [index, page && share(page)]
+}
+
+function pendingIds({ pending }: IsolateState): readonly number[] {
+  return pending.map(({ id }) => id)
+}
+
+function publicCall({ id, capability, args, bytes, askedAtMs }: PendingCall): PendingCall {
+  return { id, capability, args, bytes, askedAtMs }
+}

@@ -1,0 +1,74 @@
+/**
+ * Machines for guests: parkable isolates on pooled instances in the host's own thread, or isolates in Workers.
+ *
+ * Invariants
+ * 1. Instances are never shared between trust domains, not even one after the other.
+ * 2. In the host's thread at most `instances` guests hold one while they wait; the others are parked.
+ */
+import type { Gate } from '../capability/gate.ts'
+import { type BaseImage, baseImageOf } from '../isolate/base-image.ts'
+import { type Engine, parseEngine } from '../isolate/engine.ts'
+import { InstancePool } from '../isolate/instance-pool.ts'
+import { checkNativeStack } from '../isolate/native-stack.ts'
+import { ParkableIsolate } from '../isolate/parkable-isolate.ts'
+import { Residents } from '../isolate/residents.ts'
+import type { Limits } from '../machine/limits.ts'
+import type { Machine } from '../machine/turn.ts'
+import type { LoadedEngine } from '../ports/engine-source.ts'
+import { DomainPools } from './domain-pools.ts'
+import type { RunOptions, RuntimeOptions } from './options.ts'
+import type { Platform } from './platform.ts'
+import { WorkerPool } from './worker-pool.ts'
+
+const PAGE = 65_536
+const DEFAULT_KEEP = 4
+const DEFAULT_INSTANCES = 64
+
+/** Where a guest runs, and as whose. */
+export type MachineKind = Pick<RunOptions, 'domain' | 'thread'>
+
+export class MachineMaker {
+  readonly engine: Engine
+  readonly base: BaseImage
+  readonly #pools: DomainPools
+  readonly #workers: WorkerPool
+  readonly #residents: Residents
+
+  constructor(platform: Platform, options: RuntimeOptions, loaded: LoadedEngine, maxMemoryBytes: number) {
+    const engine = parseEngine(loaded)
+    const base = baseImageOf(engine)
+    this.engine = engine
+    this.base = base
+    const maxPages = Math.ceil(maxMemoryBytes / PAGE)
+    const keep = options.keepInstances ?? DEFAULT_KEEP
+    const { monotonic } = platform.clock
+    const { samePage } = platform
+    this.#residents = new Residents(options.instances ?? DEFAULT_INSTANCES)
+    this.#pools = new DomainPools(
+      () => new InstancePool({ engine, base, maxPages, keep, monotonic, samePage }),
+    )
+    this.#workers = new WorkerPool({
+      openWorker: platform.openWorker,
+      engine: loaded,
+      maxPages,
+      keep,
+      monotonic,
+    })
+  }
+
+  /** @throws CaissonError `disposed`, `unsupported`, `native_stack_low`, `isolate_destroyed` */
+  open({ domain = 'default', thread }: MachineKind, limits: Limits, gate: Gate): Machine | Promise<Machine> {
+    if (thread === 'worker') return this.#workers.acquire(domain, gate.sync)
+    checkNativeStack(this.engine, this.base, limits.stackBytes)
+    return new ParkableIsolate({
+      pool: this.#pools.get(domain),
+      residents: this.#residents,
+      syncCalls: gate.sync,
+    })
+  }
+
+  close(): void {
+    this.#pools.close()
+    this.#workers.close()
+  }
+}

@@ -1,0 +1,80 @@
+/** What a machine is started with, from what an embedder gave: checked before any resource is taken. */
+import { CaissonError } from '../base/errors.ts'
+import { SEED_BYTES, seedFromInteger } from '../isolate/randomness.ts'
+import { type Limits, parseLimits } from '../machine/limits.ts'
+import type { GuestCapability, MachineStart } from '../machine/turn.ts'
+import type { RunOptions } from './options.ts'
+import type { Platform } from './platform.ts'
+
+const PAGE = 65_536
+const LONE_SURROGATE = /[\ud800-\udfff]/u
+
+/** What guests of one runtime may have. */
+export interface LimitBounds {
+  /** Of guests that say nothing. */
+  readonly defaults: Limits
+  readonly maxMemoryBytes: number
+}
+
+/** @throws CaissonError `invalid_argument`, `invalid_limit` */
+export function machineStart(
+  source: string,
+  options: RunOptions,
+  capabilities: readonly GuestCapability[],
+  bounds: LimitBounds,
+  platform: Platform,
+): MachineStart {
+  checkSource(source)
+  return {
+    source,
+    form: options.form ?? 'auto',
+    fileName: options.fileName ?? 'program.js',
+    input: options.input,
+    capabilities,
+    limits: limitsOf(options.limits, bounds),
+    seed: seedOf(options.seed, platform),
+    nowMs: platform.clock.now(),
+  }
+}
+
+/** @throws CaissonError `invalid_limit` */
+export function limitsOf(given: Partial<Limits> | undefined, bounds: LimitBounds): Limits {
+  const limits = given === undefined ? bounds.defaults : parseLimits(given, bounds.defaults)
+  if (limits.memoryBytes > bounds.maxMemoryBytes) {
+    throw new CaissonError(
+      'invalid_limit',
+      `Limit memoryBytes is ${limits.memoryBytes}; this runtime allows ${bounds.maxMemoryBytes} (option maxMemoryBytes).`,
+      {
+        details: {
+          limit: 'memoryBytes',
+          value: limits.memoryBytes,
+          max: bounds.maxMemoryBytes,
+          unit: 'bytes',
+        },
+      },
+    )
+  }
+  if (limits.memoryBytes % PAGE === 0) return limits
+  return { ...limits, memoryBytes: Math.floor(limits.memoryBytes / PAGE) * PAGE }
+}
+
+function checkSource(source: string): void {
+  if (typeof source !== 'string') {
+    throw new CaissonError('invalid_argument', 'The program must be a string of source code.')
+  }
+  // The engine reads UTF-8, which has no form for them: they would silently become other characters.
+  const lone = source.search(LONE_SURROGATE)
+  if (lone < 0) return
+  throw new CaissonError(
+    'invalid_argument',
+    `The program has a lone surrogate at index ${lone}; write it as an escape such as "\\ud800".`,
+    { details: { index: lone } },
+  )
+}
+
+function seedOf(seed: RunOptions['seed'], platform: Platform): Uint8Array {
+  if (seed === undefined) return platform.entropy.bytes(SEED_BYTES)
+  if (typeof seed === 'number') return seedFromInteger(seed)
+  if (seed instanceof Uint8Array && seed.length === SEED_BYTES) return seed.slice()
+  throw new CaissonError('invalid_argument', `A seed is a whole number from 0, or ${SEED_BYTES} bytes.`)
+}
