@@ -40,7 +40,8 @@ export function checkKeys(keys: CheckpointKeys): void {
   }
   for (const ring of [keys.mac, keys.encryption]) {
     const ids = keysOf(ring).map(({ id }) => id)
-    if (new Set(ids).size !== ids.length) throw invalid('Two checkpoint keys for one purpose have the same id.')
+    if (new Set(ids).size !== ids.length)
+      throw invalid('Two checkpoint keys for one purpose have the same id.')
   }
   for (const mac of keysOf(keys.mac)) {
     if (keysOf(keys.encryption).some(({ bytes }) => sameBytes(bytes, mac.bytes))) {

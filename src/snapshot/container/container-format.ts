@@ -25,30 +25,6 @@ export const TAG_BYTES = 16
 /** A text of the header: UTF-8, in bytes. */
 export const MAX_TEXT_BYTES = 4_096
 
-/** How a field of the header is written. */
-export type FieldType = 'text' | 'digest' | 'number' | 'time' | 'label' | 'nonce'
-
-/** The fields of the header in their order, and the flag without which a field is left out. */
-export const HEADER_FIELDS = [
-  ['engine', 'text', undefined],
-  ['base', 'digest', undefined],
-  ['tenant', 'text', undefined],
-  ['run', 'text', undefined],
-  ['principal', 'text', undefined],
-  ['sequence', 'number', undefined],
-  ['links', 'number', undefined],
-  ['parent', 'digest', 'delta'],
-  ['label', 'label', undefined],
-  ['takenAtMs', 'time', undefined],
-  ['memoryBytes', 'number', undefined],
-  ['stateBytes', 'number', undefined],
-  ['pages', 'number', undefined],
-  ['root', 'digest', undefined],
-  ['macKey', 'text', 'authenticated'],
-  ['encryptionKey', 'text', 'encrypted'],
-  ['nonce', 'nonce', 'encrypted'],
-] as const satisfies readonly (readonly [string, FieldType, keyof typeof FLAG | undefined])[]
-
 export const LABELS = ['plain', 'secret'] as const
 
 export const SECTION = { state: 1, pages: 2, stateChanges: 3 } as const

@@ -1,5 +1,5 @@
 /**
- * The header of a container, field by field in the order of `HEADER_FIELDS`.
+ * The header of a container, field by field in the order of their table.
  *
  * Invariants
  * 1. Bytes that are accepted are those that the decoded header encodes to.
@@ -10,15 +10,7 @@ import { ByteWriter } from '../../base/byte-writer.ts'
 import { type Digest, digestBytes, digestOf, isDigest } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 import type { CheckpointHeader } from './checkpoint.ts'
-import {
-  DIGEST_BYTES,
-  type FieldType,
-  FLAG,
-  HEADER_FIELDS,
-  LABELS,
-  MAX_TEXT_BYTES,
-  NONCE_BYTES,
-} from './container-format.ts'
+import { DIGEST_BYTES, FLAG, LABELS, MAX_TEXT_BYTES, NONCE_BYTES } from './container-format.ts'
 import { damaged } from './refusals.ts'
 
 /** What the header of a container holds beside what a checkpoint says of itself. */
@@ -30,6 +22,34 @@ export interface ContainerHeader extends CheckpointHeader {
   readonly encryptionKey?: string
   readonly nonce?: Uint8Array
 }
+
+/** How a field is written. */
+export type FieldType = 'text' | 'digest' | 'number' | 'time' | 'label' | 'nonce'
+
+/** The fields in their order, and the flag without which a field is left out. */
+export const HEADER_FIELDS: readonly (readonly [
+  name: keyof ContainerHeader,
+  type: FieldType,
+  flag?: keyof typeof FLAG,
+])[] = [
+  ['engine', 'text'],
+  ['base', 'digest'],
+  ['tenant', 'text'],
+  ['run', 'text'],
+  ['principal', 'text'],
+  ['sequence', 'number'],
+  ['links', 'number'],
+  ['parent', 'digest', 'delta'],
+  ['label', 'label'],
+  ['takenAtMs', 'time'],
+  ['memoryBytes', 'number'],
+  ['stateBytes', 'number'],
+  ['pages', 'number'],
+  ['root', 'digest'],
+  ['macKey', 'text', 'authenticated'],
+  ['encryptionKey', 'text', 'encrypted'],
+  ['nonce', 'nonce', 'encrypted'],
+]
 
 type FieldValue = string | number | Uint8Array
 
@@ -86,7 +106,7 @@ function writeField(writer: ByteWriter, name: string, type: FieldType, value: Fi
 /** @throws CaissonError `corrupted` for reason `header` */
 export function decodeHeader(bytes: Uint8Array, flags: number): ContainerHeader {
   const reader = new ByteReader(bytes)
-  const fields: Partial<Record<(typeof HEADER_FIELDS)[number][0], FieldValue>> = {}
+  const fields: Partial<Record<keyof ContainerHeader, FieldValue>> = {}
   try {
     for (const [name, type, flag] of HEADER_FIELDS) {
       if (flag === undefined || (flags & FLAG[flag]) !== 0) fields[name] = readField(reader, type)

@@ -17,7 +17,10 @@ export type DamageReason =
 
 /** The bytes contradict themselves: damaged, cut, or made by somebody else. */
 export function damaged(reason: DamageReason, message: string, cause?: unknown): CaissonError {
-  return new CaissonError('corrupted', `The checkpoint is damaged: ${message}`, { details: { reason }, cause })
+  return new CaissonError('corrupted', `The checkpoint is damaged: ${message}`, {
+    details: { reason },
+    cause,
+  })
 }
 
 /** The bytes are what they were when written, and may not be used here. */

@@ -82,7 +82,8 @@ export function applyStateChanges(before: Uint8Array, changes: Uint8Array, state
 
 function matchLength(a: Uint8Array, from: number, b: Uint8Array, at: number): number {
   let length = 0
-  while (from + length < a.length && at + length < b.length && a[from + length] === b[at + length]) length += 1
+  while (from + length < a.length && at + length < b.length && a[from + length] === b[at + length])
+    length += 1
   return length
 }
 
@@ -93,6 +94,7 @@ function slot(bytes: Uint8Array, at: number): number {
     ((bytes[at + 1] as number) << 8) |
     ((bytes[at + 2] as number) << 16) |
     ((bytes[at + 3] as number) << 24)
-  const high = (bytes[at + 4] as number) | ((bytes[at + 5] as number) << 8) | ((bytes[at + 6] as number) << 16)
+  const high =
+    (bytes[at + 4] as number) | ((bytes[at + 5] as number) << 8) | ((bytes[at + 6] as number) << 16)
   return Math.imul(low ^ Math.imul(high, 0x85ebca6b), 0x9e3779b1) >>> (32 - TABLE_BITS)
 }

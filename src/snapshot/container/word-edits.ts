@@ -60,7 +60,11 @@ export class WordEditor {
       this.#run(start - last, end - start)
       last = end
       for (let word = start; word < end; word++) {
-        this.#word(index * PAGE_BYTES + 4 * word, from.getUint32(4 * word, true), to.getUint32(4 * word, true))
+        this.#word(
+          index * PAGE_BYTES + 4 * word,
+          from.getUint32(4 * word, true),
+          to.getUint32(4 * word, true),
+        )
         if (this.#length > this.#maxBytes) {
           this.#recent.copyFrom(this.#before)
           return undefined
