@@ -28,6 +28,7 @@ import { Refusal } from './call.ts'
 import { type Delivery, refusedDelivery } from './delivery.ts'
 import { approve } from './gate/approve.ts'
 import { authorise, checkRevoked } from './gate/authorise.ts'
+import { checkAnswer } from './gate/check-answer.ts'
 import { checkResult } from './gate/check-result.ts'
 import { checkStop } from './gate/check-stop.ts'
 import type { FinalValue } from './gate/final-value.ts'
@@ -90,6 +91,11 @@ export interface Gate {
   readonly sync: GatedSyncCalls
   /** The whole way: `admit`, `invoke`, `conclude`. Never rejects. */
   call(call: PendingCall, stop: Stop, watcher?: CallWatcher): Promise<Delivery>
+  /**
+   * What is wrong with a value as the answer to a call by hand; undefined also where the gate will refuse the call
+   * itself. Nothing is counted, recorded or reported. Never rejects.
+   */
+  checkAnswer(call: PendingCall, value: unknown, stop: Stop): Promise<CaissonError | undefined>
   /** Everything before the effect. Never rejects. */
   admit(call: PendingCall, stop: Stop, watcher?: CallWatcher): Promise<Admission | Refusal>
   /** The effect of an admitted call; not needed when the embedder has an answer. Never rejects. */
@@ -230,6 +236,10 @@ export function createGate(options: GateOptions): Gate {
       sync: capability.sync === true,
     })),
     sync: createSyncCalls([...passages.values()], parts),
+    async checkAnswer(call, value, stop) {
+      const passage = passages.get(call.capability)
+      return passage && checkAnswer(passage, value, call.id, parts, stop)
+    },
     admit,
     invoke: invokeInTurn,
     conclude,

@@ -69,7 +69,8 @@ function compile(passage: Passage, parts: GateParts, record: SyncRecord | undefi
   /** What the guest gets for what the implementation returned. May throw what a hostile result throws. */
   const deliver = (value: unknown): unknown => {
     if (isThenable(value)) {
-      Promise.resolve(value).then(undefined, () => {}) // nobody will ask for its rejection
+      // Nobody will ask for its rejection. Only of a promise: what another thenable does when asked has no end.
+      if (value instanceof Promise) value.then(undefined, () => {})
       throw new TypeError(`Sync "${name}" returned a promise; leave \`sync\` out of its definition.`)
     }
     const result = checkResultNow(passage, value, parts)

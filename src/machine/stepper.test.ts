@@ -24,9 +24,13 @@ const prices = checkCapability({
   invoke,
 } as unknown as Capability)
 
-async function start(guest: (turn: ScriptedTurn) => TurnEnd, grants: readonly Grant[] = ['prices.lookup']) {
+async function start(
+  guest: (turn: ScriptedTurn) => TurnEnd,
+  grants: readonly Grant[] = ['prices.lookup'],
+  capability: Capability = prices,
+) {
   const log = new MemoryLog()
-  const test = testGate([prices], grants, { callLog: log, clock: realClock })
+  const test = testGate([capability], grants, { callLog: log, clock: realClock })
   const machine = new ScriptedMachine(guest)
   const stepper = await Stepper.start({
     machine,
@@ -113,8 +117,66 @@ describe('Stepper', () => {
     expect(await wrongArgs.stepper.settle(1, { price: 1 })).toBe('invalid_arguments')
     const denied = await start(asksTwice(), [{ capability: 'prices.lookup', constrain: () => 'no' }])
     expect(await denied.stepper.settle(1, { price: 1 })).toBe('denied')
-    const wrongResult = await start(asksTwice())
-    expect(await wrongResult.stepper.settle(1, { price: 'much' })).toBe('invalid_result')
+  })
+
+  it.each<[string, unknown, RegExp]>([
+    [
+      'invalid_result',
+      { price: 'much' },
+      /call 1 of "prices\.lookup": it does not match the output schema \(price: /,
+    ],
+    ['value_refused', { price: () => 1 }, /function/],
+    ['result_too_large', { price: 1, text: 'x'.repeat(2e7) }, /bytes/],
+    ['value_too_deep', { price: JSON.parse('['.repeat(5_000) + ']'.repeat(5_000)) as unknown }, /deep/],
+  ])(
+    'throws a wrong answer by hand as %s, and nothing else happens (invariant 4)',
+    async (code, value, message) => {
+      const { stepper, log, reports, ledger } = await start(asksTwice())
+      const before = JSON.stringify(ledger.snapshot())
+      await expect(stepper.settle(1, value)).rejects.toMatchObject({
+        code,
+        message: expect.stringMatching(message),
+        details: { id: 1, capability: 'prices.lookup' },
+      })
+      expect(stepper.pending.map(({ id }) => id)).toEqual([1, 2])
+      expect({ log: log.entries, reports, ledger: JSON.stringify(ledger.snapshot()) }).toEqual({
+        log: [],
+        reports: [],
+        ledger: before,
+      })
+      await stepper.settle(1, { price: 1 })
+      await stepper.settle(2, { price: 2 })
+      expect(stepper.outcome).toMatchObject({ status: 'completed' })
+      expect(log.entries).toEqual(['intent 1', 'result 1 ok', 'intent 2', 'result 2 ok'])
+    },
+  )
+
+  it('keeps the order of steps around a wrong answer, and the call out of reach while it is looked at', async () => {
+    const { stepper, machine } = await start(asksTwice())
+    const wrong = expect(stepper.settle(1, 'wrong')).rejects.toMatchObject({ code: 'invalid_result' })
+    expect(stepper.pending.map(({ id }) => id)).toEqual([2])
+    await expect(stepper.invoke(1)).rejects.toMatchObject({ code: 'unknown_call' })
+    const second = stepper.settle(2, { price: 2 })
+    await wrong
+    await second
+    expect(stepper.outcome).toBeUndefined()
+    await stepper.settle(1, { price: 1 })
+    expect(machine.turns.map(({ answers }) => answers.map(({ id }) => id))).toEqual([[], [2], [1]])
+  })
+
+  it('a guest that ends while an answer is looked at ends as it does', async () => {
+    const slow = checkCapability({
+      name: 'prices.lookup',
+      description: 'x',
+      effect: 'read',
+      output: { '~standard': { version: 1, vendor: 'x', validate: () => new Promise(() => {}) } },
+      invoke,
+    } as unknown as Capability)
+    const { stepper } = await start(asksTwice(), ['prices.lookup'], slow)
+    const settling = stepper.settle(1, { price: 1 })
+    setTimeout(() => stepper.abort(), 5)
+    expect(await settling).toBe('aborted')
+    expect(stepper.outcome).toMatchObject({ status: 'failed', error: { code: 'aborted' } })
   })
 
   it('ends a stalled guest, and an aborted one', async () => {

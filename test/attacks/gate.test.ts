@@ -55,6 +55,10 @@ const rejecting = (reason: unknown): Promise<never> => new Promise((_, reject) =
 
 const never = (): Promise<never> => new Promise(() => {})
 
+const fail = (): never => {
+  throw new Error('hunter2')
+}
+
 describe('6: a loop of cheap calls', () => {
   it('counts against the budget of the grant, awaited and sync', async () => {
     const grants = [{ capability: 'a.tool', calls: 100 }]
@@ -143,6 +147,80 @@ describe('8 and 13: tools that never settle, or too late', () => {
     expect(machine.turns).toHaveLength(1)
   })
 })
+
+/* biome-ignore-start lint/suspicious/noThenProperty: what a hostile or careless implementation returns */
+describe('8: thenables that go on and on', () => {
+  const endless = (): object => ({
+    then(resolve: (value: unknown) => void) {
+      resolve(endless())
+    },
+  })
+  const itself = (): object => ({
+    then(resolve: (value: unknown) => void) {
+      resolve(this)
+    },
+  })
+
+  it.each([
+    ['a thenable of a thenable of ...', endless],
+    ['a thenable of itself', itself],
+    ['a promise-like class', () => Object.assign(Object.create(Promise.prototype) as object, endless())],
+  ])('%s ends at the timeout, and the host lives meanwhile', async (_, invoke) => {
+    let ticks = 0
+    const timer = setInterval(() => (ticks += 1), 1)
+    const { call, stop } = testGate([tool(invoke, { timeoutMs: 60 })])
+    expect(codeOf(await call('a.tool'))).toBe('timeout')
+    clearInterval(timer)
+    expect(ticks).toBeGreaterThan(2)
+    expect(stop.stopped).toBe(false)
+  })
+
+  it('a validator that answers with one ends at the timeout, too', async () => {
+    const schema = { '~standard': { version: 1, vendor: 'x', validate: () => endless() } }
+    const late = testGate([tool(() => 1, { output: schema, timeoutMs: 30 })])
+    expect(codeOf(await late.call('a.tool'))).toBe('invalid_result')
+  })
+
+  it('a sync tool that returns one is refused, and nobody asks it', () => {
+    let asked = 0
+    const { gate } = testGate([tool(() => ({ then: () => (asked += 1) }), { sync: true })])
+    expect(gate.sync.call(0, undefined, 8)).toMatchObject({ failure: { code: 'capability_failed' } })
+    expect(asked).toBe(0)
+  })
+
+  it('one that comes to a value is followed, and each is asked once', async () => {
+    const asked: string[] = []
+    const later = (name: string, value: unknown): object => ({
+      then(resolve: (value: unknown) => void) {
+        asked.push(name)
+        resolve(value)
+        resolve('too late')
+      },
+    })
+    const { call } = testGate([tool(() => later('a', later('b', Promise.resolve(7))))])
+    expect((await call('a.tool')).answer).toMatchObject({ ok: true, value: 7 })
+    expect(asked).toEqual(['a', 'b'])
+  })
+
+  it('one whose `then` throws, now or when it is looked at again, fails', async () => {
+    const broken = (): object => ({
+      get then(): unknown {
+        throw new Error('hunter2')
+      },
+    })
+    const resolving = (value: unknown): object => ({
+      then: (resolve: (value: unknown) => void) => resolve(value),
+    })
+    for (const invoke of [
+      () => resolving(broken()),
+      () => ({ then: () => fail() }),
+      () => ({ then: async () => fail() }),
+    ]) {
+      expect(codeOf(await testGate([tool(invoke)]).call('a.tool'))).toBe('capability_failed')
+    }
+  })
+})
+/* biome-ignore-end lint/suspicious/noThenProperty: see above */
 
 describe('19 and 20: errors of the host', () => {
   const path = '/home/deploy/.env: API_KEY=hunter2'

@@ -1,11 +1,16 @@
 /** What an author is told of a program that fails: where it was, in their own source, and what is missing. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import {
+  type CapabilityFailure,
   capability,
+  type Guest,
   type Outcome,
   openRuntime,
   type ProgramForm,
+  type RunOptions,
   type Runtime,
+  type RuntimeOptions,
 } from '../../src/entry/node.ts'
 
 const fails = (): never => {
@@ -184,4 +189,221 @@ describe('a capability that was not granted', () => {
     })
     guest.dispose()
   })
+})
+
+describe('what the embedder hears of a failed capability', () => {
+  const late = capability({
+    name: 'tools.late',
+    description: 'Never answers',
+    effect: 'read',
+    timeoutMs: 20,
+    invoke: () => new Promise(() => {}),
+  })
+  const wrong = capability({
+    name: 'tools.wrong',
+    description: 'Answers with text',
+    effect: 'read',
+    output: z.object({ price: z.number() }),
+    invoke: () => ({ price: 'much' }) as unknown as { price: number },
+  })
+  const large = capability({
+    name: 'tools.large',
+    description: 'Answers with too much',
+    effect: 'read',
+    invoke: () => 'x'.repeat(2e7),
+  })
+
+  async function heardOf(program: string, more: Partial<RuntimeOptions> = {}): Promise<CapabilityFailure[]> {
+    const heard: CapabilityFailure[] = []
+    const own = await openRuntime({
+      capabilities: [...tools, late, wrong, large],
+      onCapabilityError: (failure) => heard.push(failure),
+      ...more,
+    })
+    await own.run(program, { grants: [...grants, 'tools.late', 'tools.wrong', 'tools.large'] })
+    own.close()
+    return heard
+  }
+
+  it('is the cause as it was thrown, of awaited and of sync calls, also where the guest catches', async () => {
+    const heard = await heardOf(`
+      await tools.ok()
+      try { await tools.fail() } catch {}
+      try { tools.failNow() } catch {}`)
+    expect(heard).toEqual([
+      { capability: 'tools.fail', callId: 2, code: 'capability_failed', cause: expect.any(Error) },
+      { capability: 'tools.failNow', callId: 0, code: 'capability_failed', cause: expect.any(Error) },
+    ])
+    for (const { cause } of heard) expect((cause as Error).message).toContain('hunter2')
+  })
+
+  it.each([
+    ['tools.late', 'timeout', /did not answer within 20 ms/],
+    ['tools.wrong', 'invalid_result', /price: /],
+    ['tools.large', 'result_too_large', /bytes/],
+  ])('is said of %s: %s', async (name, code, cause) => {
+    const [failure, ...others] = await heardOf(`await ${name}().catch(() => {})`)
+    expect(others).toEqual([])
+    expect(failure).toMatchObject({ capability: name, callId: 1, code })
+    expect(failure?.cause instanceof Error ? failure.cause.message : failure?.cause).toMatch(cause)
+  })
+
+  it('is nothing where nothing of the host failed', async () => {
+    expect(await heardOf('await tools.ok(); null.x')).toEqual([])
+  })
+
+  it.each<[string, () => unknown]>([
+    ['throws', fails],
+    ['rejects', async () => fails()],
+  ])('changes nothing when the listener %s, and telemetry has no causes', async (_, listener) => {
+    const events: unknown[] = []
+    const own = await openRuntime({
+      capabilities: tools,
+      onCapabilityError: listener,
+      telemetry: {
+        event: (name, attributes) => {
+          events.push([name, attributes])
+          fails()
+        },
+      },
+    })
+    const outcome = await own.run('return await tools.fail().catch((e) => e.code)', { grants })
+    expect(outcome).toMatchObject({ status: 'completed', value: 'capability_failed' })
+    expect(events).toEqual([['capability.failed', { capability: 'tools.fail', code: 'capability_failed' }]])
+    own.close()
+  })
+
+  it('must be a function', async () => {
+    await expect(openRuntime({ onCapabilityError: {} as never })).rejects.toMatchObject({
+      code: 'invalid_argument',
+      details: { option: 'onCapabilityError' },
+    })
+  })
+})
+
+describe('a capability that waits for its own guest', () => {
+  it.each(['settle', 'invoke'] as const)('by %s ends at its timeout, and the guest goes on', async (way) => {
+    let guest: Guest | undefined
+    const waits = capability({
+      name: 'tools.waits',
+      description: 'Answers another call of its guest, and waits for what comes of it',
+      effect: 'read',
+      timeoutMs: 50,
+      invoke: () => (way === 'settle' ? guest?.settle(2, 5) : guest?.invoke(2)),
+    })
+    const own = await openRuntime({ capabilities: [waits, ...tools] })
+    const source = 'return await Promise.all([tools.waits().catch((e) => e.code), tools.ok()])'
+    guest = await own.start(source, { grants: ['tools.waits', 'tools.ok'] })
+    expect(await guest.invoke(1)).toBe('timeout')
+    await expect
+      .poll(() => guest?.outcome)
+      .toMatchObject({
+        status: 'completed',
+        value: ['timeout', way === 'settle' ? 5 : 1],
+      })
+    own.close()
+  })
+
+  it('by disposing it ends it', async () => {
+    let guest: Guest | undefined
+    const ends = capability({
+      name: 'tools.ends',
+      description: 'Disposes its guest',
+      effect: 'read',
+      invoke: () => guest?.dispose(),
+    })
+    const own = await openRuntime({ capabilities: [ends] })
+    guest = await own.start('await tools.ends()', { grants: ['tools.ends'] })
+    await guest.invoke(1)
+    expect(guest.outcome).toMatchObject({ status: 'failed', error: { code: 'aborted' } })
+    own.close()
+  })
+})
+
+describe('an answer by hand that is wrong', () => {
+  it('is thrown to the embedder, and the guest goes on waiting', async () => {
+    const price = capability({
+      name: 'tools.price',
+      description: 'The price',
+      effect: 'read',
+      output: z.object({ price: z.number() }),
+      invoke: () => ({ price: 1 }),
+    })
+    const own = await openRuntime({ capabilities: [price] })
+    const guest = await own.start('return (await tools.price()).price', { grants: ['tools.price'] })
+    await expect(guest.settle(1, { price: 'much' })).rejects.toMatchObject({
+      name: 'CaissonError',
+      code: 'invalid_result',
+      message: expect.stringMatching(/^This value cannot answer call 1 of "tools\.price": .*price/),
+    })
+    expect(guest.pending.map(({ id }) => id)).toEqual([1])
+    expect(await guest.settle(1, { price: 9 })).toBeUndefined()
+    expect(guest.outcome).toMatchObject({ status: 'completed', value: 9 })
+    own.close()
+  })
+})
+
+describe('an end at a limit', () => {
+  const MiB = 1024 * 1024
+  it.each<[string, string, RunOptions['limits'], string]>([
+    [
+      'fuel',
+      'while (1);',
+      { fuel: 2_000_000 },
+      'The guest used up its fuel of 2,000,000 units (limit fuel).',
+    ],
+    [
+      'memory',
+      'const a = []; for (;;) a.push(new Array(1e4))',
+      { memoryBytes: 2 * MiB },
+      'The guest asked for more memory than its 2 MiB (limit memoryBytes).',
+    ],
+    [
+      'stack',
+      '(function f() { f() })()',
+      {},
+      'The guest recursed deeper than its 768 KiB of stack (limit stackBytes).',
+    ],
+    [
+      'wall',
+      'while (1);',
+      { wallMs: 40, fuel: 1e12 },
+      'The guest was active for all of its 40 ms (limit wallMs).',
+    ],
+    [
+      'calls',
+      'for (;;) await tools.ok()',
+      { calls: 3 },
+      'The guest asked for more than its 3 calls (limit calls).',
+    ],
+    [
+      'bytes',
+      'await tools.ok("x".repeat(5000))',
+      { bytesOut: 4_096 },
+      'More than 4 KiB would have gone out of the guest (limit bytesOut).',
+    ],
+    [
+      'bytes',
+      '"x".repeat(5000)',
+      { bytesOut: 4_097 },
+      'More than 4,097 bytes would have gone out of the guest (limit bytesOut).',
+    ],
+    [
+      'bytes',
+      '1;'.repeat(100),
+      { bytesIn: 100 },
+      'More than 100 bytes would have gone into the guest (limit bytesIn).',
+    ],
+  ])(
+    '%s: says the number, its unit and the setting, in every thread',
+    async (limit, source, limits, message) => {
+      for (const thread of ['host', 'worker'] as const) {
+        expect(await runtime.run(source, { grants, limits, thread })).toMatchObject({
+          status: 'exhausted',
+          limit,
+          message,
+        })
+      }
+    },
+  )
 })

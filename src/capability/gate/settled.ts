@@ -1,11 +1,12 @@
 /**
- * Waits for foreign code: for at most a time, until stopped, and whatever it does.
+ * Waits for foreign code: for at most a time, until stopped, and whatever it does (see `follow`).
  *
  * Invariants
  * 1. The promise returned never rejects, and settles once.
  * 2. What the foreign promise does later is dropped: its value is not kept, its rejection is handled.
  */
 import type { Stop } from '../stop.ts'
+import { follow } from './follow.ts'
 
 /** How a piece of foreign code ended. */
 export type Settled =
@@ -40,10 +41,11 @@ export function settled(
       finish({ end: 'stopped' })
       cancel?.()
     })
-    // Promise.resolve, because a foreign `then` may call back twice, synchronously, or throw.
-    Promise.resolve(foreign).then(
+    follow(
+      foreign,
+      () => waiting,
       (value) => finish({ end: 'value', value }),
-      (error: unknown) => finish({ end: 'error', error }),
+      (error) => finish({ end: 'error', error }),
     )
     if (stop.stopped) {
       finish({ end: 'stopped' })
