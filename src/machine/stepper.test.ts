@@ -132,14 +132,14 @@ describe('Stepper', () => {
     'throws a wrong answer by hand as %s, and nothing else happens (invariant 4)',
     async (code, value, message) => {
       const { stepper, log, reports, ledger } = await start(asksTwice())
-      const before = JSON.stringify(ledger.snapshot())
+      const before = JSON.stringify(ledger.snapshot(0))
       await expect(stepper.settle(1, value)).rejects.toMatchObject({
         code,
         message: expect.stringMatching(message),
         details: { id: 1, capability: 'prices.lookup' },
       })
       expect(stepper.pending.map(({ id }) => id)).toEqual([1, 2])
-      expect({ log: log.entries, reports, ledger: JSON.stringify(ledger.snapshot()) }).toEqual({
+      expect({ log: log.entries, reports, ledger: JSON.stringify(ledger.snapshot(0)) }).toEqual({
         log: [],
         reports: [],
         ledger: before,

@@ -5,10 +5,10 @@ import {
   type CapabilityFailure,
   capability,
   type Guest,
+  type Limits,
   type Outcome,
   openRuntime,
   type ProgramForm,
-  type RunOptions,
   type Runtime,
   type RuntimeOptions,
 } from '../../src/entry/node.ts'
@@ -345,7 +345,7 @@ describe('an answer by hand that is wrong', () => {
 
 describe('an end at a limit', () => {
   const MiB = 1024 * 1024
-  it.each<[string, string, RunOptions['limits'], string]>([
+  it.each<[string, string, Partial<Limits>, string]>([
     [
       'fuel',
       'while (1);',
