@@ -98,6 +98,13 @@ export interface Gate {
   checkAnswer(call: PendingCall, value: unknown, stop: Stop): Promise<CaissonError | undefined>
   /** Everything before the effect. Never rejects. */
   admit(call: PendingCall, stop: Stop, watcher?: CallWatcher): Promise<Admission | Refusal>
+  /**
+   * A call whose intent was recorded before the guest was restored, and whose result is not known: authorised
+   * against the policy of now. It was counted, approved and recorded then, and is not again. Never rejects.
+   */
+  readmit(call: PendingCall, stop: Stop): Promise<Admission | Refusal>
+  /** Whether a call that may have taken effect may be made again without asking anybody. */
+  isRepeatable(capability: string): boolean
   /** The effect of an admitted call; not needed when the embedder has an answer. Never rejects. */
   invoke(admission: Admission, stop: Stop): Promise<Settled | Refusal>
   /** Everything after the effect. Never rejects. */
@@ -163,6 +170,20 @@ export function createGate(options: GateOptions): Gate {
     }
   }
 
+  async function readmit(call: PendingCall, stop: Stop): Promise<Admission | Refusal> {
+    try {
+      const passage = resolve(call.capability, passages, options.grants)
+      if (passage instanceof Refusal) return passage
+      const final = await validateInput(passage, call.args, call.id, parts, stop)
+      if (final instanceof Refusal) return final
+      const refused = authorise(passage, final, call.id, parts) ?? checkStop(stop)
+      return refused ?? { call, passage, final, idempotencyKey: `${parts.guestId}/${call.id}` }
+    } catch (cause) {
+      parts.report({ callId: call.id, capability: call.capability, code: 'capability_failed', cause })
+      return refuse('capability_failed', 'The call could not be admitted.')
+    }
+  }
+
   async function invokeInTurn(admission: Admission, stop: Stop): Promise<Settled | Refusal> {
     const { passage, final, idempotencyKey } = admission
     if (passage.line === undefined) return invoke(passage, final, idempotencyKey, parts, stop)
@@ -185,7 +206,7 @@ export function createGate(options: GateOptions): Gate {
       if (outcome === undefined) return refusedDelivery(call.id, refuse('aborted', 'The run was stopped.'))
       const recording = recordResult(
         outcome instanceof Refusal
-          ? { id: call.id, ok: false, code: outcome.failure.code, message: outcome.failure.message }
+          ? { id: call.id, ok: false, ...outcome.failure }
           : { id: call.id, ok: true, value: outcome.value },
         passage.name,
         parts,
@@ -241,6 +262,8 @@ export function createGate(options: GateOptions): Gate {
       return passage && checkAnswer(passage, value, call.id, parts, stop)
     },
     admit,
+    readmit,
+    isRepeatable: (capability) => passages.get(capability)?.capability.idempotent === true,
     invoke: invokeInTurn,
     conclude,
     async call(call, stop, watcher) {

@@ -42,4 +42,11 @@ export interface CallIntent {
 
 export type CallResult =
   | { readonly id: number; readonly ok: true; readonly value: unknown }
-  | { readonly id: number; readonly ok: false; readonly code: string; readonly message: string }
+  | {
+      readonly id: number
+      readonly ok: false
+      readonly code: string
+      readonly message: string
+      readonly name?: string
+      readonly details?: Readonly<Record<string, string | number | boolean>>
+    }
