@@ -96,6 +96,8 @@ export interface Gate {
    * itself. Nothing is counted, recorded or reported. Never rejects.
    */
   checkAnswer(call: PendingCall, value: unknown, stop: Stop): Promise<CaissonError | undefined>
+  /** The whole way for a call that was recorded before: `readmit`, `invoke`, `conclude`. Never rejects. */
+  callAgain(call: PendingCall, stop: Stop): Promise<Delivery>
   /** Everything before the effect. Never rejects. */
   admit(call: PendingCall, stop: Stop, watcher?: CallWatcher): Promise<Admission | Refusal>
   /**
@@ -263,11 +265,19 @@ export function createGate(options: GateOptions): Gate {
     },
     admit,
     readmit,
-    isRepeatable: (capability) => passages.get(capability)?.capability.idempotent === true,
+    isRepeatable(name) {
+      const capability = passages.get(name)?.capability
+      return capability !== undefined && (capability.idempotent ?? capability.effect === 'read')
+    },
     invoke: invokeInTurn,
     conclude,
     async call(call, stop, watcher) {
       const admission = await admit(call, stop, watcher)
+      if (admission instanceof Refusal) return refusedDelivery(call.id, admission)
+      return conclude(admission, await invokeInTurn(admission, stop), stop)
+    },
+    async callAgain(call, stop) {
+      const admission = await readmit(call, stop)
       if (admission instanceof Refusal) return refusedDelivery(call.id, admission)
       return conclude(admission, await invokeInTurn(admission, stop), stop)
     },

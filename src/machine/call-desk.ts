@@ -11,10 +11,13 @@ import type { Gate } from '../capability/gate.ts'
 import type { Stop } from '../capability/stop.ts'
 import type { PendingCall } from './turn.ts'
 
+const NONE: ReadonlySet<number> = new Set()
+
 export class CallDesk {
   readonly #gate: Gate
   readonly #stop: Stop
   readonly #places: number
+  readonly #recorded: ReadonlySet<number>
   /** Told whenever it changes whether only people are waited for. */
   readonly #onWaiting: (onlyForPeople: boolean) => void
   #line: PendingCall[] = []
@@ -25,7 +28,15 @@ export class CallDesk {
   #closed = false
   #wake: (() => void) | undefined
 
-  constructor(gate: Gate, stop: Stop, places: number, onWaiting: (onlyForPeople: boolean) => void) {
+  /** @param recorded calls that were issued in an earlier life of the guest, by the host's record */
+  constructor(
+    gate: Gate,
+    stop: Stop,
+    places: number,
+    onWaiting: (onlyForPeople: boolean) => void,
+    recorded: ReadonlySet<number> = NONE,
+  ) {
+    this.#recorded = recorded
     this.#gate = gate
     this.#stop = stop
     this.#places = places
@@ -46,6 +57,11 @@ export class CallDesk {
   add(calls: readonly PendingCall[]): void {
     for (const call of calls) this.#line.push(call)
     this.#startWaiting()
+  }
+
+  /** Takes answers that are known already. */
+  addArrived(deliveries: readonly Delivery[]): void {
+    this.#arrived.push(...deliveries)
   }
 
   /** Starts no further call; those at the gate go on. */
@@ -95,8 +111,11 @@ export class CallDesk {
       this.#tellWaiting()
       this.#wakeUp()
     }
-    // `call` never rejects (gate, invariant 4).
-    void this.#gate.call(call, this.#stop, this.#watcher).then(arrive)
+    // Neither ever rejects (gate, invariant 4).
+    const answer = this.#recorded.has(call.id)
+      ? this.#gate.callAgain(call, this.#stop)
+      : this.#gate.call(call, this.#stop, this.#watcher)
+    void answer.then(arrive)
   }
 
   readonly #watcher = {

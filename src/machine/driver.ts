@@ -7,18 +7,35 @@
  *    a function of the arrival order.
  * 3. At the end everything at work is told to stop; what arrives later is dropped.
  * 4. A guest that waits for nothing ends `failed` with code `stalled`.
- * 5. The host's event loop gets its turn at least every 30 ms of turns, also when every call is answered at once.
+ * 5. A call in doubt is never made again by itself: a guest that waits for nothing else is suspended.
+ * 6. The host's event loop gets its turn at least every 30 ms of turns, also when every call is answered at once.
  */
+import type { Delivery } from '../capability/delivery.ts'
 import { CallDesk } from './call-desk.ts'
-import type { Outcome } from './outcome.ts'
+import type { Outcome, RunEnd } from './outcome.ts'
 import { failed, Session, type SessionOptions, type Step } from './session.ts'
+import type { PendingCall } from './turn.ts'
 
 export interface DriveOptions extends SessionOptions {
   /**
    * Parks the guest when the call with this id has been asked for: that call, and all others that were not
    * yet at the gate, are left pending and not invoked. Counts from 1.
    */
-  readonly stopAtCall?: number
+  readonly stopAtCall?: number | undefined
+  /** What the host knows of the calls that a restored guest waits for. */
+  readonly known?: KnownCalls | undefined
+  /** Called while the guest waits, before calls that it asked for reach the gate. What it throws ends the run. */
+  readonly atRest?: (() => void | Promise<void>) | undefined
+}
+
+/** Of calls that were asked before a guest was restored, by the host's own record. */
+export interface KnownCalls {
+  /** Answers that were recorded and not delivered, in order of arrival. */
+  readonly answers: readonly Delivery[]
+  /** Calls that were counted and issued, and have no recorded answer: if made again, they are not counted again. */
+  readonly recorded: ReadonlySet<number>
+  /** Calls that may have taken effect and must not be made again unless somebody says so. */
+  readonly inDoubt: ReadonlySet<number>
 }
 
 /**
@@ -26,18 +43,48 @@ export interface DriveOptions extends SessionOptions {
  * @throws CaissonError when the machine refuses to run for reasons that are the host's (`busy`, `disposed`, `native_stack_low`)
  */
 export async function driveMachine(options: DriveOptions): Promise<Outcome> {
-  const { machine, start, gate, stopAtCall = Number.POSITIVE_INFINITY } = options
   const session = new Session(options)
-  const desk = new CallDesk(gate, session.stop, start.limits.concurrentCalls, (onlyForPeople) =>
-    session.time.count(onlyForPeople ? 'idle' : 'wall'),
+  const end = await driveSession(
+    session,
+    options.restored === undefined ? await session.begin() : session.goOn(),
+    options,
   )
+  return session.outcome(end)
+}
+
+/** Drives a session on from `first` to its end. */
+export async function driveSession(session: Session, first: Step, options: DriveOptions): Promise<RunEnd> {
+  const {
+    machine,
+    start,
+    gate,
+    stopAtCall = Number.POSITIVE_INFINITY,
+    known = NOTHING_KNOWN,
+    atRest,
+  } = options
+  const desk = new CallDesk(
+    gate,
+    session.stop,
+    start.limits.concurrentCalls,
+    (onlyForPeople) => session.time.count(onlyForPeople ? 'idle' : 'wall'),
+    known.recorded,
+  )
+  desk.addArrived(known.answers)
+  const answered = new Set(known.answers.map(({ answer }) => answer.id))
+  const isOpen = ({ id }: PendingCall): boolean => !known.inDoubt.has(id) && !answered.has(id)
 
   /** What follows from a turn after which the guest waits. */
   const proceed = async (step: Step & { readonly status: 'waiting' }): Promise<Step> => {
     const asked = step.calls.at(-1)
+    if (atRest !== undefined) await atRest()
+    if (session.end !== undefined) return { status: 'ended', end: session.end }
     if (asked !== undefined && asked.id >= stopAtCall) return park()
-    desk.add(step.calls)
-    if (!desk.expecting) return session.finish(failed('stalled', STALLED))
+    desk.add(known === NOTHING_KNOWN ? step.calls : step.calls.filter(isOpen))
+    if (!desk.expecting) {
+      return known.inDoubt.size > 0 && machine.pending.some(({ id }) => known.inDoubt.has(id))
+        ? park()
+        : session.finish(failed('stalled', STALLED))
+    }
     session.time.watch()
     await desk.arrival()
     return session.end === undefined
@@ -50,13 +97,18 @@ export async function driveMachine(options: DriveOptions): Promise<Outcome> {
     session.time.watch()
     await desk.quiet()
     const arrived = desk.takeArrived()
-    const answered = arrived.map(({ answer }) => answer)
     const fatal = session.endIfFatal(arrived)
     if (fatal !== undefined) return fatal
-    return session.finish({ status: 'suspended', pending: [...machine.pending], answered })
+    const pending = [...machine.pending]
+    return session.finish({
+      status: 'suspended',
+      pending,
+      answered: arrived.map(({ answer }) => answer),
+      inDoubt: pending.map(({ id }) => id).filter((id) => known.inDoubt.has(id)),
+    })
   }
 
-  let step = await session.begin()
+  let step = first
   let breathedAt = options.clock.monotonic()
   while (step.status === 'waiting') {
     // Promises that resolve at once never let the host's timers and sockets have their turn.
@@ -66,8 +118,10 @@ export async function driveMachine(options: DriveOptions): Promise<Outcome> {
     }
     step = await proceed(step)
   }
-  return session.outcome(step.end)
+  return step.end
 }
+
+export const NOTHING_KNOWN: KnownCalls = { answers: [], recorded: new Set(), inDoubt: new Set() }
 
 /** Short enough that a person or a socket does not notice, long enough that the pause costs little. */
 const BREATH_MS = 30

@@ -13,6 +13,8 @@ export type RunEnd =
       readonly pending: readonly PendingCall[]
       /** Answers that arrived and were not delivered any more, in order of arrival. */
       readonly answered: readonly Answer[]
+      /** Ids of pending calls that may have taken effect before a restore: somebody has to decide. */
+      readonly inDoubt: readonly number[]
     }
 
 /** What a run used up, time included. */

@@ -9,11 +9,13 @@
  * 3. Waiting for the embedder is idle time; a step is active time.
  * 4. A wrong answer by hand is the embedder's mistake: it is thrown, nothing is counted or recorded, and the call
  *    stays pending.
+ * 5. A call in doubt is made again only when somebody confirms it.
  */
 import { CaissonError } from '../base/errors.ts'
 import { Refusal } from '../capability/call.ts'
 import { type Delivery, refusedDelivery } from '../capability/delivery.ts'
 import type { Admission } from '../capability/gate.ts'
+import { driveSession, type KnownCalls, NOTHING_KNOWN } from './driver.ts'
 import type { Outcome } from './outcome.ts'
 import { failed, Session, type SessionOptions, type Step } from './session.ts'
 import type { SessionState } from './session-state.ts'
@@ -22,12 +24,23 @@ import type { MachineCapture, PendingCall } from './turn.ts'
 export interface StepperOptions extends SessionOptions {
   /** Runs a step when it is this guest's turn among the others; default at once. */
   readonly atWork?: <T>(step: () => Promise<T>) => Promise<T>
+  /** What the host knows of the calls that a restored guest waits for. */
+  readonly known?: KnownCalls
+}
+
+/** A guest between two steps as data. */
+export interface CapturedGuest {
+  readonly machine: MachineCapture
+  readonly session: SessionState
+  readonly inDoubt: readonly number[]
 }
 
 /** A guest under the embedder's hand. */
 export class Stepper {
   readonly #options: StepperOptions
   readonly #session: Session
+  readonly #known: KnownCalls
+  readonly #inDoubt: Set<number>
   readonly #pending = new Map<number, PendingCall>()
   /** Ids of pending calls that are being answered. */
   readonly #answering = new Set<number>()
@@ -40,16 +53,30 @@ export class Stepper {
     return stepper
   }
 
-  /** Takes up a guest whose machine was restored. @param options with `restored` */
-  static goOn(options: StepperOptions): Stepper {
+  /** Takes up a guest whose machine was restored, and delivers the answers that are known. @param options with `restored` */
+  static async goOn(options: StepperOptions): Promise<Stepper> {
     const stepper = new Stepper(options)
-    stepper.#after(stepper.#session.goOn())
+    const session = stepper.#session
+    const { answers } = stepper.#known
+    const waiting = session.goOn()
+    stepper.#after(waiting)
+    if (answers.length > 0 && waiting.status === 'waiting') {
+      for (const { answer } of answers) stepper.#pending.delete(answer.id)
+      stepper.#after(await session.resume(answers))
+    }
     return stepper
   }
 
   private constructor(options: StepperOptions) {
     this.#options = options
     this.#session = new Session(options)
+    this.#known = options.known ?? NOTHING_KNOWN
+    this.#inDoubt = new Set(this.#known.inDoubt)
+  }
+
+  /** Ids of pending calls that may have taken effect before a restore. */
+  get inDoubt(): readonly number[] {
+    return this.pending.map(({ id }) => id).filter((id) => this.#inDoubt.has(id))
   }
 
   /** Calls that wait for an answer, in the order in which they were asked. Empty after the end. */
@@ -105,27 +132,54 @@ export class Stepper {
 
   /**
    * Lets the gate answer a call by invoking its capability.
+   * @param confirmed somebody says that a call in doubt is to be made again
    * @returns the code of the failure that the guest got, else undefined
-   * @throws CaissonError `unknown_call`
+   * @throws CaissonError `unknown_call`, `in_doubt`
    */
-  invoke(id: number): Promise<string | undefined> {
+  async invoke(id: number, confirmed = false): Promise<string | undefined> {
     const { gate } = this.#options
     const { stop } = this.#session
+    if (this.#inDoubt.has(id) && !confirmed) throw inDoubtError(id, this.#pending.get(id)?.capability)
+    this.#inDoubt.delete(id)
     return this.#step(id, async (admission) =>
       gate.conclude(admission, await gate.invoke(admission, stop), stop),
     )
   }
 
   /**
+   * Lets the gate answer everything from here on.
+   * @returns how the guest ended; `suspended` when it waits for nothing but calls in doubt
+   */
+  finish(): Promise<Outcome> {
+    const finishing = this.#lastStep.then(() =>
+      this.#atWork(async () => {
+        const calls = [...this.#pending.values()]
+        this.#pending.clear()
+        this.#session.time.count('wall')
+        const first: Step =
+          this.#session.end === undefined
+            ? { status: 'waiting', calls }
+            : { status: 'ended', end: this.#session.end }
+        const known = { ...this.#known, answers: [], inDoubt: this.#inDoubt }
+        const end = await driveSession(this.#session, first, { ...this.#options, known })
+        return this.#session.outcome(end)
+      }),
+    )
+    this.#lastStep = finishing.catch(() => {}) // whoever asked for it hears of it
+    return finishing
+  }
+
+  /**
    * The guest as data, between two steps: after those that were asked for before. It can go on.
    * @throws CaissonError `isolate_destroyed` when it has ended
    */
-  capture(): Promise<{ readonly machine: MachineCapture; readonly session: SessionState }> {
+  capture(): Promise<CapturedGuest> {
     const capturing = this.#lastStep.then(async () => {
       if (this.#session.end !== undefined) {
         throw new CaissonError('isolate_destroyed', 'The guest has ended: there is nothing to go on from.')
       }
-      return { machine: await this.#options.machine.capture(), session: this.#session.state() }
+      const machine = await this.#options.machine.capture()
+      return { machine, session: this.#session.state(), inDoubt: this.inDoubt }
     })
     this.#lastStep = capturing.catch(() => {}) // whoever asked for it hears of it
     return capturing
@@ -172,10 +226,13 @@ export class Stepper {
       throw mistake
     }
     this.#pending.delete(call.id)
-    const admission = await gate.admit(call, stop, {
-      approvalBegins: () => time.count('idle'),
-      approvalEnds: () => time.count('wall'),
-    })
+    this.#inDoubt.delete(call.id)
+    const admission = await (this.#known.recorded.has(call.id)
+      ? gate.readmit(call, stop)
+      : gate.admit(call, stop, {
+          approvalBegins: () => time.count('idle'),
+          approvalEnds: () => time.count('wall'),
+        }))
     const delivery =
       admission instanceof Refusal ? refusedDelivery(call.id, admission) : await answer(admission)
     this.#after(await this.#session.resume([delivery]))
@@ -195,4 +252,12 @@ export class Stepper {
     this.#session.time.count('idle')
     this.#session.time.watch()
   }
+}
+
+function inDoubtError(id: number, capability = 'a capability'): CaissonError {
+  return new CaissonError(
+    'in_doubt',
+    `Call ${id} of ${capability} was issued before the guest was restored, and whether it took effect is not known. Answer it by hand, or confirm that it is to be made again.`,
+    { details: { id, capability } },
+  )
 }
