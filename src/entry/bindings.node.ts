@@ -10,4 +10,5 @@ export {
   type DirectoryFileTreeOptions,
   openDirectoryFileTree,
 } from '../../host-bindings/files/node/directory-file-tree.node.ts'
+export { openDirectoryRunStore } from '../../host-bindings/store/node/directory-run-store.node.ts'
 export * from './bindings.ts'

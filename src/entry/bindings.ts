@@ -56,5 +56,9 @@ export {
 } from '../../host-bindings/random/random-capabilities.ts'
 export { createSqlCapabilities, type SqlOptions } from '../../host-bindings/sql/sql-capabilities.ts'
 export type { SqlDatabase, SqlTransaction } from '../../host-bindings/sql/sql-database.ts'
+export {
+  createMemoryRunStore,
+  type MemoryRunStoreOptions,
+} from '../../host-bindings/store/memory-run-store.ts'
 export { createFixedClock, type FixedClock, systemClock } from '../../host-bindings/system/system-clock.ts'
 export { createSeededEntropy, systemEntropy } from '../../host-bindings/system/system-entropy.ts'

@@ -1,0 +1,383 @@
+/**
+ * Runs in a folder of the file system, for any number of processes at once.
+ *
+ * 1. What resolves is on the disk: contents and names were synced, in that order.
+ * 2. Nothing waits for a lock, and nothing depends on a clock that people can set. What two processes must not both do
+ *    is decided by `link`, which fails where a name exists (see `run-register.node.ts`).
+ * 3. A collection sets aside what no head names, makes whoever is about to change a head look again, reads all heads
+ *    anew, and only then removes: a head never names what is gone.
+ * 4. Inside the folder no link is followed, and no name comes from outside unchecked.
+ *
+ * `docs/stores.md` has the layout, and what each operation costs.
+ */
+import type { Digest } from '../../../src/base/digest.ts'
+import { CaissonError } from '../../../src/base/errors.ts'
+import type { RunHead, RunLease, RunStore } from '../../../src/ports/run-store.ts'
+import {
+  checkBytes,
+  checkDigest,
+  checkEntries,
+  checkHead,
+  checkRange,
+  checkRunName,
+  checkTtl,
+  graceOf,
+} from '../check-arguments.ts'
+import {
+  headMoved,
+  leaseLost,
+  logMoved,
+  missingCheckpoint,
+  positionBeyondLog,
+  storeClosed,
+} from '../store-refusals.ts'
+import { BlobFolder } from './blob-folder.node.ts'
+import { cleanRun } from './clean-run.node.ts'
+import type { HeldRun } from './held-run.node.ts'
+import { type Machine, thisMachine } from './machine.node.ts'
+import { type OpenRun, OpenRuns } from './open-runs.node.ts'
+import { runOfFolder } from './run-folder-name.ts'
+import { RunLeases } from './run-leases.node.ts'
+import { RunQueue } from './run-queue.ts'
+import type { NumberedState } from './run-register.node.ts'
+import type { RunState } from './run-state.node.ts'
+import { damaged, errnoOf, ifThere, storing } from './store-error.ts'
+import type { StoreFolder } from './store-folder.ts'
+import { openFolder, StoreRoot } from './store-root.node.ts'
+
+/** Runs that are looked at side by side where all are. */
+const SIDE_BY_SIDE = 8
+
+/**
+ * Opens the store in the folder at `path`, and makes it where it is missing or empty.
+ *
+ * Any number of processes of one machine may have it open, also of several machines where the file system between
+ * them has `link` that excludes (NFS has).
+ * @throws CaissonError `invalid_argument` for a folder that holds something else, `unsupported` for a store of another
+ * version, `store_failed` and `quota_exceeded` with the cause
+ */
+export async function openDirectoryRunStore(path: string): Promise<RunStore> {
+  if (typeof path !== 'string' || path === '' || path.includes('\0')) {
+    throw new CaissonError('invalid_argument', 'A store needs the path of its folder.')
+  }
+  return openRunStoreIn(await openFolder(path), thisMachine())
+}
+
+/** As `openDirectoryRunStore`, in a folder that is open, as a process of that machine. */
+export async function openRunStoreIn(folder: StoreFolder, machine: Machine): Promise<RunStore> {
+  try {
+    const root = await storing('opening the store', () => StoreRoot.open(folder))
+    return new DirectoryRunStore(root, machine)
+  } catch (error) {
+    await folder.close().catch(() => {})
+    throw error
+  }
+}
+
+class DirectoryRunStore implements RunStore {
+  readonly #root: StoreRoot
+  readonly #blobs: BlobFolder
+  readonly #leases: RunLeases
+  readonly #open: OpenRuns
+  readonly #queue = new RunQueue()
+  readonly #held = new Map<string, HeldRun>()
+  /** What has begun and not ended: the folders stay open for it. */
+  readonly #pending = new Set<Promise<unknown>>()
+  #collecting: Promise<unknown> = Promise.resolve()
+  #closing: Promise<void> | undefined
+
+  constructor(root: StoreRoot, machine: Machine) {
+    this.#root = root
+    this.#blobs = new BlobFolder(root.blobs)
+    this.#leases = new RunLeases(root, machine)
+    this.#open = new OpenRuns(root.runs)
+  }
+
+  async putBlob(id: Digest, bytes: Uint8Array): Promise<void> {
+    checkDigest(id)
+    checkBytes(bytes)
+    await this.#do('putting a checkpoint', () => this.#blobs.put(id, bytes))
+  }
+
+  async getBlob(id: Digest): Promise<Uint8Array | undefined> {
+    checkDigest(id)
+    return this.#do('getting a checkpoint', async () => {
+      const bytes = await this.#blobs.get(id)
+      if (bytes === undefined) await this.#root.checkThere()
+      return bytes
+    })
+  }
+
+  async head(run: string): Promise<RunHead | undefined> {
+    checkRunName(run)
+    const state = await this.#look(run, 'reading a head', async (_open, { state }) => state)
+    return state?.head && copyHead(state.head)
+  }
+
+  async setHead(run: string, head: RunHead, lease: RunLease): Promise<void> {
+    checkRunName(run)
+    checkHead(head)
+    const copy = copyHead(head)
+    await this.#hold(run, lease, 'setting a head', async (open, held) => {
+      await held.change(open, async ({ head: old }) => {
+        const version = old?.version ?? 0
+        if (copy.version !== version + 1) throw headMoved(run, version, copy.version)
+        if (copy.position > held.length) throw positionBeyondLog(run, copy.position, held.length)
+        // What the head names already, no collection takes.
+        const safe = new Set(old?.chain)
+        for (const id of copy.chain) {
+          if (!safe.has(id) && !(await this.#blobs.keep(id))) throw missingCheckpoint(run, id)
+        }
+        return { head: copy }
+      })
+    })
+  }
+
+  async append(run: string, at: number, entries: readonly Uint8Array[], lease: RunLease): Promise<void> {
+    checkRunName(run)
+    checkEntries(at, entries)
+    const copies = entries.map((entry) => entry.slice())
+    await this.#hold(run, lease, 'appending to a log', async (open, held) => {
+      if (held.length !== at) {
+        await held.current(open)
+        throw logMoved(run, held.length, at)
+      }
+      if (copies.length > 0) await held.append(open, copies)
+      else await held.current(open)
+    })
+  }
+
+  async entries(run: string, from: number, most: number): Promise<readonly Uint8Array[]> {
+    checkRunName(run)
+    checkRange(from, most)
+    const found = await this.#look(run, 'reading a log', async (open, current) => {
+      for (let { number, state } = current; ; ) {
+        const held = this.#held.get(run)
+        const log = held?.token === state.token ? held.sealedLog : state.log
+        // A file that another process has put into the next one is gone; the newest state names that one.
+        const entries = await ifThere(() => open.log.read(log, from, most))
+        if (entries !== undefined) return entries
+        const newer = await open.register.read()
+        if (newer === undefined || newer.number === number) throw damaged('a log file is missing', { run })
+        ;({ number, state } = newer)
+      }
+    })
+    return found ?? []
+  }
+
+  async lease(run: string, ttlMs: number): Promise<RunLease> {
+    checkRunName(run)
+    checkTtl(ttlMs)
+    const held = await this.#do('taking a lease', () =>
+      this.#queue.run(run, async () => {
+        for (let attempt = 0; ; attempt++) {
+          try {
+            const held = await this.#open.use(run, 'make', async (open) => {
+              if (open === undefined) throw damaged('the folder of a run cannot be made', { run })
+              return this.#leases.take(open, ttlMs)
+            })
+            this.#held.set(run, held)
+            return held
+          } catch (error) {
+            // Another process removed the folder, which was empty, before anything was in it.
+            if (errnoOf(error) !== 'ENOENT' || attempt === 10) throw error
+            await this.#root.checkThere()
+          }
+        }
+      }),
+    )
+    return this.#leaseOf(held)
+  }
+
+  async runs(): Promise<readonly string[]> {
+    return this.#do('listing runs', async () => {
+      const runs = await this.#eachRun(
+        async (_open, { state }) => state.head !== undefined || state.log.length > 0,
+      )
+      return runs
+        .filter(([, visible]) => visible)
+        .map(([run]) => run)
+        .sort()
+    })
+  }
+
+  async remove(run: string, lease: RunLease): Promise<void> {
+    checkRunName(run)
+    await this.#hold(run, lease, 'removing a run', async (open, held) => {
+      await held.change(open, () => ({ removed: true, lease: undefined, head: undefined, log: [] }))
+      this.#held.delete(run)
+      // It is removed by now. What is left of it goes now, or with the next collection.
+      await cleanRun(this.#root, this.#open, open).catch(() => {})
+    })
+  }
+
+  async collect(options?: { readonly graceMs?: number }): Promise<{ readonly removed: number }> {
+    const graceMs = graceOf(options)
+    return this.#do('collecting', () => {
+      const collected = this.#collecting.then(async () => {
+        const aside = await this.#blobs.setAside(await this.#needed(false), graceMs)
+        const removed = await this.#blobs.removeAside(
+          aside,
+          aside.length > 0 ? await this.#needed(true) : new Set(),
+          graceMs,
+        )
+        await this.#eachRun((open) => cleanRun(this.#root, this.#open, open))
+        return { removed }
+      })
+      this.#collecting = collected.catch(() => {})
+      return collected
+    })
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    const releases = [...this.#held.values()].map((held) => this.#release(held))
+    await Promise.all([...this.#pending, ...releases])
+    await this.#open.close().catch(() => {})
+    await this.#root.close().catch(() => {})
+  }
+
+  #leaseOf(held: HeldRun): RunLease {
+    return {
+      fencingToken: held.token,
+      held: async () => {
+        if (this.#closing !== undefined || this.#held.get(held.run) !== held) return false
+        if (!this.#leases.isInTime(held)) return false
+        try {
+          await this.#hold(held.run, { fencingToken: held.token }, 'looking after a lease', (open) =>
+            held.current(open),
+          )
+          return this.#leases.isInTime(held)
+        } catch (error) {
+          if (CaissonError.is(error, 'lease_lost') || CaissonError.is(error, 'disposed')) return false
+          throw error
+        }
+      },
+      renew: async (ttlMs) => {
+        checkTtl(ttlMs)
+        await this.#hold(held.run, { fencingToken: held.token }, 'renewing a lease', (open) =>
+          this.#leases.renew(open, held, ttlMs),
+        )
+      },
+      release: async () => {
+        if (this.#closing === undefined) await this.#release(held)
+      },
+    }
+  }
+
+  /** Never rejects: a run that cannot be given back is free when its time is over, or this process is. */
+  #release(held: HeldRun): Promise<void> {
+    const released = this.#queue.run(held.run, async () => {
+      if (this.#held.get(held.run) !== held) return
+      this.#held.delete(held.run)
+      await this.#open.use(held.run, 'held', async (open) => open && this.#leases.giveBack(open, held))
+    })
+    return released.catch(() => {})
+  }
+
+  async #do<T>(doing: string, act: () => Promise<T>): Promise<T> {
+    if (this.#closing !== undefined) throw storeClosed()
+    const result = storing(doing, act)
+    const ended = result.then(
+      () => {},
+      () => {},
+    )
+    this.#pending.add(ended)
+    try {
+      return await result
+    } finally {
+      this.#pending.delete(ended)
+    }
+  }
+
+  /** Acts on a run that exists; undefined where it does not. */
+  #look<T>(
+    run: string,
+    doing: string,
+    act: (open: OpenRun, current: NumberedState) => Promise<T>,
+  ): Promise<T | undefined> {
+    return this.#do(doing, () =>
+      this.#inRun(run, async (open) => {
+        const current = await open?.register.read()
+        if (open !== undefined && current !== undefined) return act(open, current)
+        await this.#root.checkThere()
+        return undefined
+      }),
+    )
+  }
+
+  /** Acts on a run under a lease that this store gave. */
+  #hold<T>(
+    run: string,
+    lease: Pick<RunLease, 'fencingToken'>,
+    doing: string,
+    act: (open: OpenRun, held: HeldRun) => Promise<T>,
+  ): Promise<T> {
+    return this.#do(doing, () =>
+      this.#queue.run(run, async () => {
+        const held = this.#held.get(run)
+        if (held?.token !== lease.fencingToken) throw leaseLost(run)
+        try {
+          return await this.#open.use(run, 'held', async (open) => {
+            if (open === undefined) throw leaseLost(run)
+            return act(open, held)
+          })
+        } catch (error) {
+          if (CaissonError.is(error, 'lease_lost')) {
+            await this.#root.checkThere()
+            this.#held.delete(run)
+          }
+          throw error
+        }
+      }),
+    )
+  }
+
+  #inRun<T>(run: string, act: (open: OpenRun | undefined) => Promise<T>): Promise<T> {
+    return this.#queue.run(run, () => this.#open.use(run, 'look', act))
+  }
+
+  /** What the heads of all runs name. With `touch`, whoever is about to change one has to look again. */
+  async #needed(touch: boolean): Promise<ReadonlySet<Digest>> {
+    const needed = new Set<Digest>()
+    await this.#eachRun(async (open, { number, state }) => {
+      const now: RunState | undefined =
+        touch && state.lease !== undefined
+          ? await open.register.touch(number).then(async () => (await open.register.read())?.state)
+          : state
+      for (const id of now?.head?.chain ?? []) needed.add(id)
+    })
+    return needed
+  }
+
+  /** Acts on every run that has a state, a few at a time. */
+  async #eachRun<T>(
+    act: (open: OpenRun, current: NumberedState) => Promise<T>,
+  ): Promise<(readonly [string, T])[]> {
+    const folders = await this.#root.runs.list()
+    const runs = folders.flatMap((folder) => runOfFolder(folder) ?? [])
+    if (runs.length === 0) await this.#root.checkThere()
+    const results: (readonly [string, T])[] = []
+    const failures: unknown[] = []
+    const work = async (): Promise<void> => {
+      for (let run = runs.pop(); run !== undefined && failures.length === 0; run = runs.pop()) {
+        const name = run
+        await this.#inRun(name, async (open) => {
+          const current = await open?.register.read()
+          if (open !== undefined && current !== undefined) results.push([name, await act(open, current)])
+        }).catch((error: unknown) => failures.push(error))
+      }
+    }
+    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work))
+    if (failures.length > 0) throw failures[0]
+    return results
+  }
+}
+
+function copyHead({ version, chain, position, summary }: RunHead): RunHead {
+  return { version, chain: [...chain], position, summary: summary.slice() }
+}

@@ -1,0 +1,134 @@
+/**
+ * Taking, renewing and giving back the right to write to a run.
+ *
+ * 1. A lease is taken by replacing the state of the run: of two who try, one wins. Its token is the number of that
+ *    state, so it grows with every holder, whatever any clock says, and also after the run was removed and made anew.
+ * 2. Whoever takes a run from a holder who did not give it back first takes its token away, and then looks at how far
+ *    its log goes: nothing can be acknowledged in between.
+ * 3. A holder renews beside the state, so others see it without anything being made durable. A holder who is late
+ *    replaces the state, so that not both of them and somebody who finds the run free go on.
+ */
+import { toHex } from '../../../src/base/bytes.ts'
+import { CaissonError } from '../../../src/base/errors.ts'
+import { heldByOther } from '../store-refusals.ts'
+import { HeldRun } from './held-run.node.ts'
+import { formatBeat, LeaseWatch } from './lease-watch.ts'
+import type { Machine } from './machine.node.ts'
+import type { OpenRun } from './open-runs.node.ts'
+import type { NumberedState } from './run-register.node.ts'
+import { type LeaseRecord, NEW_RUN, type RunState, type SegmentRecord } from './run-state.node.ts'
+import { readWhole, removeQuietly, scribble } from './store-files.node.ts'
+import type { StoreRoot } from './store-root.node.ts'
+
+const MAX_BEAT_BYTES = 1_024
+/** How soon to ask again where somebody else was faster just now. */
+const SOON_MS = 10
+
+export class RunLeases {
+  readonly #root: StoreRoot
+  readonly #machine: Machine
+  readonly #watch: LeaseWatch
+
+  constructor(root: StoreRoot, machine: Machine) {
+    this.#root = root
+    this.#machine = machine
+    this.#watch = new LeaseWatch(machine)
+  }
+
+  /** @throws CaissonError `store_conflict` while somebody holds the run */
+  async take(open: OpenRun, ttlMs: number): Promise<HeldRun> {
+    for (;;) {
+      // From before anybody else can see the lease: this holder stops before others begin.
+      const untilMs = this.#machine.monotonicMs() + ttlMs
+      const before = await open.register.read()
+      if (before !== undefined) await this.#checkFree(open, before.state)
+      const lease = this.#newLease(ttlMs)
+      const taken = await this.#replace(open, before, lease)
+      if (taken === undefined) continue
+      this.#watch.forget(open.run)
+      const held = new HeldRun(open.run, taken.state.token, taken.state.log, untilMs)
+      const last = taken.state.log.at(-1)
+      if (last?.open !== true) return held
+      return this.#afterLoss(open, held, last, before?.state.token ?? 0)
+    }
+  }
+
+  /** @throws CaissonError `lease_lost` */
+  async renew(open: OpenRun, held: HeldRun, ttlMs: number): Promise<void> {
+    const nowMs = this.#machine.monotonicMs()
+    held.beats += 1
+    const beat = formatBeat(this.#machine.uptimeMs(), ttlMs, held.beats)
+    await held.current(open)
+    await scribble(open.folder, beatOf(held.token), new TextEncoder().encode(beat))
+    if (this.#machine.monotonicMs() < held.untilMs) await held.current(open)
+    // Invariant 3: somebody may have seen it run out, and be about to take it.
+    else await held.change(open, ({ lease }) => ({ lease: lease && { ...lease, ...this.#times(ttlMs) } }))
+    held.untilMs = nowMs + ttlMs
+  }
+
+  /** Makes the run free at once. */
+  async giveBack(open: OpenRun, held: HeldRun): Promise<void> {
+    await held.giveBack(open)
+    if (held.beats > 0) await removeQuietly(open.folder, beatOf(held.token))
+  }
+
+  /** Whether the holder may act, as far as this process knows. */
+  isInTime(held: HeldRun): boolean {
+    return this.#machine.monotonicMs() < held.untilMs
+  }
+
+  async #checkFree(open: OpenRun, { lease, token }: RunState): Promise<void> {
+    if (lease === undefined) return
+    const beat = await readWhole(open.folder, beatOf(token), MAX_BEAT_BYTES)
+    const text = beat && new TextDecoder().decode(beat)
+    const remainingMs = this.#watch.remainingMs(open.run, lease, text)
+    if (remainingMs > 0) throw heldByOther(open.run, remainingMs)
+  }
+
+  #newLease(ttlMs: number): LeaseRecord {
+    const id = toHex(crypto.getRandomValues(new Uint8Array(16)))
+    return { id, machine: this.#machine.id, process: this.#machine.process, ...this.#times(ttlMs) }
+  }
+
+  #times(ttlMs: number): Pick<LeaseRecord, 'ttlMs' | 'uptimeMs'> {
+    return { ttlMs, uptimeMs: this.#machine.uptimeMs() }
+  }
+
+  async #replace(
+    open: OpenRun,
+    before: NumberedState | undefined,
+    lease: LeaseRecord,
+  ): Promise<NumberedState | undefined> {
+    const state = before?.state ?? NEW_RUN
+    const take = (number: number): Promise<NumberedState | undefined> =>
+      open.register.advance(number, { ...state, removed: false, lease, token: number + 1 })
+    if (before !== undefined) return take(before.number)
+    let floor = await this.#root.floor()
+    for (;;) {
+      const taken = await take(floor)
+      const newFloor = await this.#root.floor()
+      // The run was made and removed by others since the floor was read: begin above what they had.
+      if (taken === undefined || newFloor < taken.number) return taken
+      floor = newFloor
+    }
+  }
+
+  /** Invariant 2. The holder before was not there to say how far its log goes. */
+  async #afterLoss(open: OpenRun, held: HeldRun, last: SegmentRecord, lost: number): Promise<HeldRun> {
+    try {
+      const sealed = await open.log.seal(last)
+      const { state } = await held.change(open, ({ log }) => ({ log: [...log.slice(0, -1), sealed] }))
+      await removeQuietly(open.folder, beatOf(lost))
+      return new HeldRun(open.run, held.token, state.log, held.untilMs)
+    } catch (error) {
+      if (CaissonError.is(error, 'lease_lost')) throw heldByOther(open.run, SOON_MS)
+      // Free again, and still not looked at: whoever comes next does that.
+      await held.change(open, ({ log }) => ({ lease: undefined, log })).catch(() => {})
+      throw error
+    }
+  }
+}
+
+function beatOf(token: number): string {
+  return `beat-${token}`
+}
