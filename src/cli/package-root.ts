@@ -1,13 +1,15 @@
 /** Where this package stands, and what of it runs. */
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 export interface PackageRoot {
   readonly folder: string
   readonly version: string
   /** Folders that this process loads code from: the package's own, and every `node_modules` that it can see. */
   readonly running: readonly string[]
+  /** How paths and URLs of this package's own code begin, as stacks show them. */
+  readonly code: readonly string[]
 }
 
 /** Looks upwards from this module: the same from sources and from `dist`. */
@@ -15,9 +17,14 @@ export function findPackageRoot(): PackageRoot {
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
     const manifest = readManifest(join(folder, 'package.json'))
     if (manifest?.name === 'caisson') {
-      return { folder, version: manifest.version ?? 'unknown', running: runningFolders(folder) }
+      return {
+        folder,
+        version: manifest.version ?? 'unknown',
+        running: runningFolders(folder),
+        code: codeFolders(folder),
+      }
     }
-    if (dirname(folder) === folder) return { folder, version: 'unknown', running: [] }
+    if (dirname(folder) === folder) return { folder, version: 'unknown', running: [], code: [] }
   }
 }
 
@@ -25,8 +32,17 @@ function readManifest(path: string): { readonly name?: string; readonly version?
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as { name?: string }) : undefined
 }
 
+const CODE = ['dist', 'src', 'host-bindings']
+
+function codeFolders(packageFolder: string): readonly string[] {
+  return CODE.flatMap((name) => {
+    const folder = join(packageFolder, name, '/')
+    return [folder, pathToFileURL(folder).href]
+  })
+}
+
 function runningFolders(packageFolder: string): readonly string[] {
-  const own = ['dist', 'src', 'host-bindings', 'package.json'].map((name) => join(packageFolder, name))
+  const own = [...CODE, 'package.json'].map((name) => join(packageFolder, name))
   return [...own.filter((path) => existsSync(path)), ...modulesAbove(packageFolder)]
 }
 

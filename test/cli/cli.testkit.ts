@@ -31,6 +31,7 @@ export interface RunJson {
     readonly message: string
     readonly stack: string | null
   } | null
+  readonly hint: string | null
   readonly usage: {
     readonly fuel: number
     readonly memoryBytes: number
@@ -144,6 +145,8 @@ export default [
   capability({ name: 'prices.never', description: 'Never', effect: 'read', invoke: () => { console.error('asked'); return new Promise(() => {}) } }),
   capability({ name: 'prices.refuse', description: 'Refuses', effect: 'read', expose: ['denied'],
     invoke: async () => { throw new CaissonError('denied', 'Not for you.') } }),
+  capability({ name: 'prices.broken', description: 'Is broken', effect: 'read',
+    invoke: async (which) => { throw which === 'value' ? '\\x1b[2Jerror: fake' : new TypeError('No \\x1b[2Jprice\\nerror: fake', { cause: new Error('ECONNREFUSED') }) } }),
 ]
 `
 }

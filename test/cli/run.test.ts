@@ -196,7 +196,7 @@ describe('rights', () => {
     const { code, stderr } = await run(['call.js', '--tools', 'tools.mjs'])
     expect(code).toBe(3)
     expect(stderr).toContain('--tools grants nothing by itself')
-    expect(stderr).toContain('add --grant prices.lookup')
+    expect(stderr).toContain('--grant prices.lookup\n')
   })
 
   it('are what is granted by name', async () => {
@@ -215,6 +215,14 @@ describe('rights', () => {
     expect(other.stderr.replace(/\s+/g, ' ')).toContain(
       'next: prices.lookup exists and this guest has no grant for it: --grant prices.lookup',
     )
+  })
+
+  it('that are missing are in the document, too', async () => {
+    const source = 'return await prices.lookup({})'
+    const { json } = await runSource(source, ['--tools', 'tools.mjs', '--grant', 'prices.count', '--json'])
+    expect(json().hint).toBe('prices.lookup exists and this guest has no grant for it: --grant prices.lookup')
+    expect((await run(['p.js', '--json'])).json().hint).toBeNull()
+    expect((await run(['p.js', '--json', '--nope'])).json().hint).toBe('caisson run --help')
   })
 
   it('name near misses of unknown names', async () => {
@@ -265,6 +273,38 @@ describe('rights', () => {
     const { code, stderr } = await runSource(source, ['--allow-net', 'api.example.com'])
     expect(code).toBe(5)
     expect(stderr).toContain('network_denied')
+  })
+})
+
+describe('tools that fail', () => {
+  const granted = ['--tools', 'tools.mjs', '--grant', 'prices.broken', '--grant', 'prices.refuse']
+
+  it('tell their author why, on stderr, and the program nothing', async () => {
+    const source = 'return await prices.broken().catch((e) => [e.code, e.message, e.stack].join())'
+    for (const args of [granted, [...granted, '--json']]) {
+      const { code, stdout, stderr } = await runSource(source, args)
+      expect(code).toBe(0)
+      expect(stderr).toMatch(
+        /^tool: prices\.broken failed \(call 1, the program was told capability_failed\):\n {6}TypeError: No \\x1b\[2Jprice\n/,
+      )
+      expect(stderr).toMatch(/^ {10}at .*tools\.mjs:\d+:\d+\)?$/m)
+      expect(stderr).toMatch(/^ {6}caused by: Error: ECONNREFUSED$/m)
+      expect(stderr).not.toMatch(/^error:/m)
+      expect(stderr).not.toMatch(OBEYED)
+      expect(stderr).not.toMatch(/node:internal|src\/capability/)
+      expect(stdout).not.toMatch(/price\b|ECONNREFUSED|tools\.mjs/)
+    }
+  })
+
+  it('do so within bounds', async () => {
+    const source = 'for (let i = 0; i < 50; i++) await prices.broken("value").catch(() => {})'
+    const { stderr } = await runSource(source, granted)
+    expect(stderr.match(/^tool: prices/gm)).toHaveLength(20)
+    expect(stderr).toMatch(/^tool: 30 more failures$/m)
+  })
+
+  it('and said so to the program themselves say it once', async () => {
+    expect((await runSource('await prices.refuse().catch(() => {})', granted)).stderr).toBe('')
   })
 })
 

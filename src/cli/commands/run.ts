@@ -11,8 +11,10 @@ import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { Command, GivenFlags } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
+import { findPackageRoot } from '../package-root.ts'
 import { consoleLines } from '../render/console-lines.ts'
 import { jsonText } from '../render/json-text.ts'
+import { nextStep } from '../render/next-step.ts'
 import { runEnding, runSummary } from '../render/run-ending.ts'
 import { showValue } from '../render/show-value.ts'
 import { styleFor } from '../render/style.ts'
@@ -22,6 +24,7 @@ import { Interruption } from '../run/interruption.ts'
 import { showProgress } from '../run/progress-line.ts'
 import { refusedDocument, runDocument } from '../run/run-document.ts'
 import { planRun, type RunPlan } from '../run/run-plan.ts'
+import { ToolFailures } from '../run/tool-failures.ts'
 import { showDuration } from '../units/parse-duration.ts'
 import { showSize } from '../units/parse-size.ts'
 
@@ -158,9 +161,12 @@ async function runProgram(given: GivenFlags, io: CliIo): Promise<number> {
   const ignore = given.value('thread') === 'host' ? () => {} : io.onInterrupt(() => interruption.interrupt())
   try {
     const plan = await interruption.during(planRun(given, io))
+    const failures = new ToolFailures(plan.rights.tools, findPackageRoot().code)
     try {
       hintAtGrants(plan, io)
-      const outcome = await runPlan(plan, interruption.signal, io)
+      const outcome = await runPlan(plan, failures, interruption.signal, io)
+      io.stderr.write(consoleLines(outcome.logs, outcome.usage.logsDropped, styleFor(io.stderr)))
+      io.stderr.write(failures.text(styleFor(io.stderr)))
       return report(outcome, plan, given.has('json'), interruption.signal.aborted, io)
     } finally {
       await plan.rights.close()
@@ -170,7 +176,12 @@ async function runProgram(given: GivenFlags, io: CliIo): Promise<number> {
   }
 }
 
-async function runPlan(plan: RunPlan, signal: AbortSignal, io: CliIo): Promise<Outcome> {
+async function runPlan(
+  plan: RunPlan,
+  failures: ToolFailures,
+  signal: AbortSignal,
+  io: CliIo,
+): Promise<Outcome> {
   const { program, limits, rights } = plan
   const endProgress = showProgress(io.stderr, `running ${program.fileName}`)
   try {
@@ -178,6 +189,7 @@ async function runPlan(plan: RunPlan, signal: AbortSignal, io: CliIo): Promise<O
       capabilities: rights.capabilities,
       clock: plan.clock,
       maxMemoryBytes: Math.max(MOST_MEMORY, limits.memoryBytes),
+      onCapabilityError: (failure) => failures.add(failure),
     })
     try {
       return await runtime.run(program.source, {
@@ -255,8 +267,9 @@ function hintAtGrants({ rights }: RunPlan, io: CliIo): void {
 function report(outcome: Outcome, plan: RunPlan, json: boolean, interrupted: boolean, io: CliIo): ExitCode {
   const { stdout, stderr } = io
   const style = styleFor(stderr)
-  stderr.write(consoleLines(outcome.logs, outcome.usage.logsDropped, style))
-  if (json) stdout.write(`${jsonText(runDocument(outcome))}\n`)
+  const { program, limits, rights } = plan
+  const facts = { source: program.source, fileName: program.fileName, limits, withheld: rights.withheld }
+  if (json) stdout.write(`${jsonText(runDocument(outcome, nextStep(outcome, facts)))}\n`)
   else if (outcome.status === 'completed' && outcome.value !== undefined) {
     const text = showValue(outcome.value, stdout.columns)
     stdout.write(text.endsWith('\n') ? text : `${text}\n`)
@@ -264,8 +277,6 @@ function report(outcome: Outcome, plan: RunPlan, json: boolean, interrupted: boo
   if (interrupted) {
     stderr.write(`${style.yellow('interrupted:')} the program was stopped\n`)
   } else {
-    const { program, limits, rights } = plan
-    const facts = { source: program.source, fileName: program.fileName, limits, withheld: rights.withheld }
     stderr.write(runEnding(outcome, facts, stderr.columns, style))
   }
   if (stderr.isTerminal) stderr.write(runSummary(outcome, stderr.columns, style))

@@ -137,5 +137,6 @@ describe('wrapText', () => {
       }),
     )
     expect(wrapText('a /very/long/path b', 6)).toEqual(['a', '/very/long/path', 'b'])
+    expect(wrapText('add --grant prices.lookup to it', 12)).toEqual(['add', '--grant prices.lookup', 'to it'])
   })
 })

@@ -1,13 +1,13 @@
 /** Prose to lines of a width. */
 
 /**
- * `text` broken at spaces into lines of at most `width` columns. A word that is longer stays whole: a broken path
- * or command cannot be copied.
+ * `text` broken at spaces into lines of at most `width` columns. A word that is longer stays whole, and a flag stays
+ * with what follows it: a broken path or command cannot be copied.
  */
 export function wrapText(text: string, width: number): readonly string[] {
   const lines: string[] = []
   let line = ''
-  for (const word of text.split(' ')) {
+  for (const word of text.split(/(?<!(?:^| )--[a-z-]+) /)) {
     if (line !== '' && line.length + 1 + word.length > width) {
       lines.push(line)
       line = word

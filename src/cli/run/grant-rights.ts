@@ -32,6 +32,8 @@ export interface Rights {
   readonly grants: readonly string[]
   /** Names of capabilities that exist and were not granted. */
   readonly withheld: readonly string[]
+  /** Names of those that came from `--tools`. */
+  readonly tools: readonly string[]
   /** Gives open directories back. */
   close(): Promise<void>
 }
@@ -53,10 +55,11 @@ export async function grantRights(
   const flagged = [...network, ...(files?.capabilities ?? [])]
   const capabilities = [...(tools?.capabilities ?? []), ...flagged]
   try {
-    const named = namedGrants(given.values('grant'), capabilities, module !== undefined)
-    const grants = [...new Set([...named, ...flagged.map(({ name }) => name)])]
+    const granted = namedGrants(given.values('grant'), capabilities, module !== undefined)
+    const grants = [...new Set([...granted, ...flagged.map(({ name }) => name)])]
     const withheld = capabilities.map(({ name }) => name).filter((name) => !grants.includes(name))
-    return { capabilities, grants, withheld, close: async () => files?.close() }
+    const named = (tools?.capabilities ?? []).map(({ name }) => name)
+    return { capabilities, grants, withheld, tools: named, close: async () => files?.close() }
   } catch (error) {
     await files?.close()
     throw error

@@ -8,14 +8,16 @@ type Document = Readonly<Record<string, unknown>>
 /**
  * How a run ended, in fields that are always there. `value` is in the tagged form (docs/value-encoding.md), and null
  * unless `status` is `completed`. `error.code` is null where the program threw an error without one.
+ * @param hint what to do about the end
  * @throws CaissonError what `toTaggedJson` refuses
  */
-export function runDocument(outcome: Outcome): Document {
+export function runDocument(outcome: Outcome, hint: string | undefined): Document {
   return {
     status: outcome.status,
     limit: outcome.status === 'exhausted' ? outcome.limit : null,
     value: outcome.status === 'completed' ? toTaggedJson(outcome.value) : null,
     error: errorOf(outcome),
+    hint: hint ?? null,
     usage: outcome.usage,
     logs: outcome.logs,
     unhandledRejections: outcome.unhandledRejections,
@@ -35,6 +37,7 @@ export function refusedDocument(error: CliError): Document {
     limit: null,
     value: null,
     error: { code: error.code, name: error.name, message: error.message, stack: null, position: null },
+    hint: error.hint ?? null,
     usage: {
       fuel: 0,
       memoryBytes: 0,
