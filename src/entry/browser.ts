@@ -2,6 +2,7 @@
 import { urlEngine } from '../../host-bindings/engines/url-engine.ts'
 import { systemClock } from '../../host-bindings/system/system-clock.ts'
 import { systemEntropy } from '../../host-bindings/system/system-entropy.ts'
+import { webCheckpointPorts } from '../../host-bindings/system/web-checkpoint-ports.ts'
 import { openWebWorker } from '../../host-bindings/system/worker-port.ts'
 import { ENGINE_MANIFEST } from '../isolate/engine-manifest.ts'
 import type { EngineSource } from '../ports/engine-source.ts'
@@ -47,6 +48,7 @@ export function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
     {
       clock: systemClock,
       entropy: systemEntropy,
+      checkpoints: webCheckpointPorts,
       engines: packagedEngines(),
       openWorker: () =>
         openWebWorker(() => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })),

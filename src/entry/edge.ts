@@ -5,7 +5,9 @@
 import { staticEngine } from '../../host-bindings/engines/static-engine.ts'
 import { systemClock } from '../../host-bindings/system/system-clock.ts'
 import { systemEntropy } from '../../host-bindings/system/system-entropy.ts'
+import { webCheckpointPorts } from '../../host-bindings/system/web-checkpoint-ports.ts'
 import { ENGINE_MANIFEST } from '../isolate/engine-manifest.ts'
+import type { CompiledModule } from '../ports/engine-source.ts'
 import type { RuntimeOptions } from '../runtime/options.ts'
 import { createRuntime, type Runtime } from '../runtime/runtime.ts'
 
@@ -13,7 +15,7 @@ export * from './exports.ts'
 
 export interface EdgeRuntimeOptions extends RuntimeOptions {
   /** The imported engine module. */
-  readonly engine: WebAssembly.Module
+  readonly engine: CompiledModule
 }
 
 /**
@@ -25,6 +27,7 @@ export function openRuntime({ engine, ...options }: EdgeRuntimeOptions): Promise
     {
       clock: systemClock,
       entropy: systemEntropy,
+      checkpoints: webCheckpointPorts,
       engines: staticEngine({ manifest: ENGINE_MANIFEST, module: engine, profile: 'v8' }),
     },
     options,

@@ -1,5 +1,6 @@
 /** Composition root for Node, Bun and Deno. */
 import { fileEngine } from '../../host-bindings/engines/file-engine.node.ts'
+import { nodeCheckpointPorts } from '../../host-bindings/system/checkpoint-ports.node.ts'
 import { samePageNatively } from '../../host-bindings/system/same-page.node.ts'
 import { systemClock } from '../../host-bindings/system/system-clock.ts'
 import { systemEntropy } from '../../host-bindings/system/system-entropy.ts'
@@ -31,6 +32,7 @@ export function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
     {
       clock: systemClock,
       entropy: systemEntropy,
+      checkpoints: nodeCheckpointPorts,
       engines,
       openWorker: () => openNodeWorker(workerScript),
       samePage: samePageNatively,

@@ -9,10 +9,20 @@ export interface EngineSource {
   load(id: string): Promise<LoadedEngine>
 }
 
+/**
+ * A `WebAssembly.Module`, where the types of a program declare it. Those of Node do not, and a program for Node need
+ * not name the DOM for our sake.
+ */
+export type CompiledModule = typeof globalThis extends {
+  WebAssembly: { Module: { prototype: infer Module } }
+}
+  ? Module
+  : object
+
 export interface LoadedEngine {
   /** The manifest as data; the isolate layer checks it before use. */
   readonly manifest: unknown
-  readonly module: WebAssembly.Module
+  readonly module: CompiledModule
   /** Which metering profile the module has. Counts are equal in all of them. */
   readonly profile: 'v8' | 'portable'
 }

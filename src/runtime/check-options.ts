@@ -10,7 +10,7 @@ import {
   trueOrFalse,
   wholeFrom,
 } from '../base/option-checks.ts'
-import type { RunOptions, RuntimeOptions } from './options.ts'
+import type { RestoreOptions, RunOptions, RuntimeOptions } from './options.ts'
 
 const RUN: OptionChecks<RunOptions> = {
   input: anything,
@@ -28,7 +28,18 @@ const RUN: OptionChecks<RunOptions> = {
   seed: anything, // the runtime says itself what a seed is
   domain: aText,
   stateDigest: trueOrFalse,
+  principal: aText,
+  label: oneOf('plain', 'secret'),
   thread: oneOf('host', 'worker'),
+}
+
+const RESTORE: OptionChecks<RestoreOptions> = {
+  grants: RUN.grants,
+  limits: RUN.limits,
+  signal: RUN.signal,
+  domain: RUN.domain,
+  principal: RUN.principal,
+  thread: RUN.thread,
 }
 
 const RUNTIME: OptionChecks<RuntimeOptions> = {
@@ -48,11 +59,17 @@ const RUNTIME: OptionChecks<RuntimeOptions> = {
   entropy: anObject,
   engines: anObject,
   engineId: aText,
+  checkpoints: anObject,
 }
 
 /** @throws CaissonError `invalid_argument` with `details: { option }` */
 export function checkRunOptions(options: RunOptions): void {
   checkOptions(options, RUN)
+}
+
+/** @throws CaissonError `invalid_argument` with `details: { option }` */
+export function checkRestoreOptions(options: RestoreOptions): void {
+  checkOptions(options, RESTORE)
 }
 
 /** @throws CaissonError `invalid_argument` with `details: { option }` */

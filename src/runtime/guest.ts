@@ -1,25 +1,42 @@
 /** A guest that the embedder runs step by step. */
 import { DISPOSE } from '../base/disposal.ts'
-import type { Stepper } from '../machine/stepper.ts'
+import type { CapturedGuest, Stepper } from '../machine/stepper.ts'
 import type { PendingCall } from '../machine/turn.ts'
 import type { Outcome } from './outcome.ts'
 
 export interface Guest {
   /** Calls that wait for an answer, in the order in which they were asked. */
   readonly pending: readonly PendingCall[]
+  /**
+   * Ids of pending calls of a restored guest that may have taken effect before, and that no record tells of. Those
+   * of idempotent capabilities are not among them: they can be made again.
+   */
+  readonly inDoubt: readonly number[]
   /** How the guest ended; undefined while it waits. */
   readonly outcome: Outcome | undefined
   /**
    * Answers a call by hand and runs the guest on. The gate still validates, authorises, counts and records.
-   * @returns the code of the refusal that the guest got instead, if the gate refused the call (arguments, grant, budget)
-   * @throws CaissonError `unknown_call`; `invalid_result`, `result_too_large`, `value_refused` or `value_too_deep` when
-   *   the value is none that the capability could have given: then nothing happened, and the call is still pending
+   * @returns the code of the refusal that the guest got instead, if the gate refused
+   * @throws CaissonError `unknown_call`; `invalid_result`, `result_too_large`, `value_refused`, `value_too_deep` for a
+   *   value that the capability could not have given: then nothing happened, and the call is still pending
    */
   settle(id: number, value: unknown): Promise<string | undefined>
   /** Lets a call fail. The guest sees of `error` what the capability exposes. */
   reject(id: number, error: unknown): Promise<string | undefined>
-  /** Lets the gate answer a call by invoking its capability. */
-  invoke(id: number): Promise<string | undefined>
+  /**
+   * Lets the gate answer a call by invoking its capability.
+   * @param options `confirm: true` makes a call again that is in doubt
+   * @throws CaissonError `unknown_call`, `in_doubt`
+   */
+  invoke(id: number, options?: { readonly confirm?: boolean }): Promise<string | undefined>
+  /** Lets the gate answer everything from here on. Ends `suspended` when only calls in doubt are waited for. */
+  finish(): Promise<Outcome>
+  /**
+   * The guest as bytes that stand alone: `restore` takes them, in this process or in another one. Waits for the steps
+   * that were asked for before; the guest goes on as it was.
+   * @throws CaissonError `isolate_destroyed` when it has ended, `encryption_required`, `checkpoint_too_large`
+   */
+  checkpoint(): Promise<Uint8Array>
   /** Ends the guest and gives its memory back. */
   dispose(): void
   [Symbol.dispose](): void
@@ -31,9 +48,10 @@ export interface GuestParts {
   readonly complete: (outcome: NonNullable<Stepper['outcome']>) => Outcome
   /** Gives everything back. Called once, never inside a turn. */
   readonly release: () => void
+  readonly write: (captured: CapturedGuest) => Promise<Uint8Array>
 }
 
-export function createGuest({ stepper, complete, release }: GuestParts): Guest {
+export function createGuest({ stepper, complete, release, write }: GuestParts): Guest {
   let outcome: Outcome | undefined
   // Inside a turn (a sync capability that disposes its own guest) there is nothing to give back yet: the step
   // that took the turn comes here again.
@@ -42,7 +60,7 @@ export function createGuest({ stepper, complete, release }: GuestParts): Guest {
     outcome = complete(stepper.outcome)
     release()
   }
-  const step = async (taking: Promise<string | undefined>): Promise<string | undefined> => {
+  const step = async <T>(taking: Promise<T>): Promise<T> => {
     try {
       return await taking
     } finally {
@@ -64,7 +82,15 @@ export function createGuest({ stepper, complete, release }: GuestParts): Guest {
     },
     settle: (id, value) => step(stepper.settle(id, value)),
     reject: (id, error) => step(stepper.reject(id, error)),
-    invoke: (id) => step(stepper.invoke(id)),
+    invoke: (id, { confirm = false } = {}) => step(stepper.invoke(id, confirm)),
+    async finish() {
+      await step(stepper.finish())
+      return outcome as Outcome
+    },
+    checkpoint: async () => write(await stepper.capture()),
+    get inDoubt() {
+      return stepper.inDoubt
+    },
     dispose,
     [DISPOSE]: dispose,
   } as Guest

@@ -11,6 +11,7 @@ import type { EngineSource } from '../ports/engine-source.ts'
 import type { Entropy } from '../ports/entropy.ts'
 import type { Lease } from '../ports/lease.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
+import type { CheckpointOptions } from './checkpoints.ts'
 
 /** Options of `openRuntime`. */
 export interface RuntimeOptions {
@@ -46,6 +47,8 @@ export interface RuntimeOptions {
   readonly entropy?: Entropy
   /** Replaces the engine that comes with the package. */
   readonly engines?: EngineSource
+  /** Keys and bounds of checkpoints. */
+  readonly checkpoints?: CheckpointOptions
   /** Id of an engine build to use. Default: the newest of the source. */
   readonly engineId?: string
 }
@@ -69,6 +72,23 @@ export interface RunOptions {
   readonly domain?: string
   /** Whether the outcome carries the digest of the guest's final state (about a millisecond). Default false. */
   readonly stateDigest?: boolean
+  /** Who acts: checkpoints carry it, and are restored for the same one only. Default "". */
+  readonly principal?: string
+  /** `secret`: the guest may see secrets, so its checkpoints are written encrypted or not at all. Default `plain`. */
+  readonly label?: 'plain' | 'secret'
   /** `worker` runs the guest in a Worker, so that the host's event loop lives while it computes. Default `host`. */
   readonly thread?: 'host' | 'worker'
+}
+
+/**
+ * Options of a guest that goes on from a checkpoint. The program, its input, its seed and its time come from there.
+ * Grants are the ones it had, no fewer and no more; their rules are those of now.
+ */
+export interface RestoreOptions
+  extends Pick<RunOptions, 'grants' | 'signal' | 'domain' | 'principal' | 'thread'> {
+  /**
+   * Default: those of the checkpoint, where a `mac` key says that it is authentic. Otherwise none of them is taken
+   * that is wider than the runtime's own. What was used before counts.
+   */
+  readonly limits?: Partial<Limits>
 }

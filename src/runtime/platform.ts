@@ -1,5 +1,6 @@
 /** What a composition root gives to `createRuntime`: the ports of one kind of host. */
 
+import type { CheckpointPorts } from '../ports/checkpoint-ports.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EngineSource } from '../ports/engine-source.ts'
 import type { Entropy } from '../ports/entropy.ts'
@@ -12,6 +13,8 @@ export interface Platform {
   readonly engines: EngineSource
   /** Starts a Worker for `thread: 'worker'`; left out where there are none. */
   readonly openWorker?: () => WorkerPort
+  /** What checkpoints are written and read with. */
+  readonly checkpoints?: CheckpointPorts
   /** The fastest way to compare a page of memory; left out where plain JavaScript is. */
   readonly samePage?: SamePage
 }

@@ -14,20 +14,22 @@ import { type CapabilityTable, createCapabilityTable } from '../capability/capab
 import { createGate, type Gate, type GateOptions } from '../capability/gate.ts'
 import { grantSet } from '../capability/grant-set.ts'
 import { driveMachine } from '../machine/driver.ts'
-import { parseLimits } from '../machine/limits.ts'
+import { type Limits, parseLimits } from '../machine/limits.ts'
 import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
 import type { SessionOptions } from '../machine/session.ts'
 import { Stepper } from '../machine/stepper.ts'
 import type { GuestError, Machine, MachineStart } from '../machine/turn.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
-import { checkRunOptions, checkRuntimeOptions } from './check-options.ts'
+import type { PageTree } from '../snapshot/page-tree.ts'
+import { checkRestoreOptions, checkRunOptions, checkRuntimeOptions } from './check-options.ts'
+import { type CheckpointOwner, Checkpoints } from './checkpoints.ts'
 import { failureReport } from './failure-report.ts'
 import { createGuest, type Guest } from './guest.ts'
 import { GuestLine } from './guest-line.ts'
 import { MachineMaker } from './machine-maker.ts'
-import { type LimitBounds, machineStart } from './machine-start.ts'
+import { type LimitBounds, limitsOf, machineStart } from './machine-start.ts'
 import { missingGrants, missingGrantsText } from './missing-grants.ts'
-import type { RunOptions, RuntimeOptions } from './options.ts'
+import type { RestoreOptions, RunOptions, RuntimeOptions } from './options.ts'
 import type { Outcome } from './outcome.ts'
 import type { Platform } from './platform.ts'
 
@@ -46,6 +48,14 @@ export interface Runtime {
   run(source: string, options?: RunOptions): Promise<Outcome>
   /** Starts a program and stops at its first calls: see `Guest`. */
   start(source: string, options?: RunOptions): Promise<Guest>
+  /**
+   * Takes up a guest from a checkpoint that stands alone. Nothing is run or invoked until it is stepped, or told to
+   * `finish`. Its pending calls pass the gate of now; no record tells whether they took effect before, so those that
+   * are not idempotent are in doubt.
+   * @throws CaissonError `corrupted`, `checkpoint_refused`, `checkpoint_too_large`, `engine_mismatch`,
+   *   `encryption_required`, `invalid_argument`, `invalid_limit`, `unknown_capability`, `aborted`, `disposed`
+   */
+  restore(checkpoint: Uint8Array, options?: RestoreOptions): Promise<Guest>
   /** Refuses new guests, lets the ones at work finish, and gives idle memory back. */
   close(): void
   [Symbol.asyncDispose](): Promise<void>
@@ -84,6 +94,7 @@ function pick({ clock, entropy }: RuntimeOptions): Partial<Platform> {
 
 /** A guest between admission and release. */
 interface Admitted {
+  readonly guestId: string
   readonly session: SessionOptions
   readonly machine: Machine
   readonly domain: string
@@ -95,6 +106,7 @@ class PooledRuntime implements Runtime {
   readonly #table: CapabilityTable
   readonly #bounds: LimitBounds
   readonly #machines: MachineMaker
+  readonly #checkpoints: Checkpoints
   readonly #gateParts: GateParts
   readonly #line: GuestLine
   /** Makes idempotency keys of this runtime differ from those of any other. */
@@ -111,6 +123,8 @@ class PooledRuntime implements Runtime {
       maxMemoryBytes: options.maxMemoryBytes ?? Math.max(DEFAULT_MAX_MEMORY, defaults.memoryBytes),
     }
     this.#machines = new MachineMaker(platform, options, loaded, this.#bounds.maxMemoryBytes)
+    const { engine, base } = this.#machines
+    this.#checkpoints = new Checkpoints(platform.checkpoints, options.checkpoints ?? {}, engine.id, base)
     this.#gateParts = gatePartsOf(platform, options)
     this.#line = new GuestLine(options.concurrency ?? DEFAULT_CONCURRENCY, options.concurrencyPerDomain)
   }
@@ -131,13 +145,15 @@ class PooledRuntime implements Runtime {
   }
 
   async start(source: string, options: RunOptions = {}): Promise<Guest> {
-    const { session, machine, domain } = await this.#admit(source, options)
+    const admitted = await this.#admit(source, options)
+    const { session, machine, domain } = admitted
     try {
       const stepper = await Stepper.start({ ...session, atWork: (step) => this.#atWork(domain, step) })
-      return createGuest({
-        stepper,
-        complete: (outcome) => this.#complete(outcome, session.start),
-        release: () => machine.dispose(),
+      return this.#guest(stepper, session, {
+        guestId: admitted.guestId,
+        pages: this.#checkpoints.basePages,
+        sequence: 0,
+        owner: ownerOf(options, `guest-${admitted.guestId}`),
       })
     } catch (error) {
       machine.dispose()
@@ -145,6 +161,83 @@ class PooledRuntime implements Runtime {
     } finally {
       this.#line.leave(domain)
     }
+  }
+
+  async restore(checkpoint: Uint8Array, options: RestoreOptions = {}): Promise<Guest> {
+    checkRestoreOptions(options)
+    if (!(checkpoint instanceof Uint8Array)) {
+      throw new CaissonError('invalid_argument', 'A checkpoint is a Uint8Array.')
+    }
+    const { domain = DEFAULT_DOMAIN, principal = '', signal } = options
+    const read = await this.#checkpoints.read(checkpoint.slice(), { tenant: domain, principal })
+    const { guestId, session: restored } = read.state
+    const gate = this.#gateFor(options, guestId)
+    const limits = this.#limitsAfter(read.state.limits, options.limits)
+    await this.#line.enter(domain, signal)
+    let machine: Machine | undefined
+    try {
+      machine = await this.#machines.open(options, limits, gate)
+      await machine.restore({
+        memoryBytes: read.memoryBytes,
+        changes: read.pages.changesSince(this.#checkpoints.basePages),
+        state: read.state.machine,
+        capabilities: gate.capabilities,
+        limits,
+      })
+      const session = { ...this.#sessionOf(machine, goingOn(gate, limits), gate, signal), restored }
+      const inDoubt = machine.pending
+        .filter((call) => !gate.isRepeatable(call.capability))
+        .map(({ id }) => id)
+      const stepper = await Stepper.goOn({
+        ...session,
+        atWork: (step) => this.#atWork(domain, step),
+        known: { answers: [], recorded: new Set(), inDoubt: new Set(inDoubt) },
+      })
+      const { tenant, run, label, sequence } = read.header
+      return this.#guest(stepper, session, {
+        guestId,
+        pages: read.pages,
+        sequence,
+        owner: { tenant, run, principal, label },
+      })
+    } catch (error) {
+      machine?.dispose()
+      throw error
+    } finally {
+      this.#line.leave(domain)
+    }
+  }
+
+  /** What an unauthentic checkpoint says can only make limits narrower than the runtime's own. */
+  #limitsAfter(captured: Limits, given: Partial<Limits> | undefined): Limits {
+    const { defaults } = this.#bounds
+    const before = this.#checkpoints.authenticated ? captured : narrower(captured, defaults)
+    return limitsOf({ ...before, ...given }, this.#bounds)
+  }
+
+  #guest(stepper: Stepper, { machine, start }: SessionOptions, made: GuestOrigin): Guest {
+    let { pages, sequence } = made
+    return createGuest({
+      stepper,
+      complete: (outcome) => this.#complete(outcome, start),
+      release: () => machine.dispose(),
+      write: async ({ machine: captured, session, inDoubt }) => {
+        pages = pages.with(captured.changes)
+        sequence += 1
+        const { memoryBytes, state } = captured
+        const { bytes } = await this.#checkpoints.write(
+          {
+            memoryBytes,
+            pages,
+            state: { guestId: made.guestId, limits: start.limits, session, machine: state, inDoubt },
+          },
+          made.owner,
+          sequence,
+          this.#platform.clock.now(),
+        )
+        return bytes
+      },
+    })
   }
 
   async #atWork<T>(domain: string, step: () => Promise<T>): Promise<T> {
@@ -186,7 +279,8 @@ class PooledRuntime implements Runtime {
   async #admit(source: string, options: RunOptions): Promise<Admitted> {
     checkRunOptions(options)
     const { domain = DEFAULT_DOMAIN, signal } = options
-    const gate = this.#gateFor(options)
+    const guestId = this.#newGuestId()
+    const gate = this.#gateFor(options, guestId)
     const start = machineStart(source, options, gate.capabilities, this.#bounds, this.#platform)
     await this.#line.enter(domain, signal)
     let machine: Machine
@@ -196,29 +290,65 @@ class PooledRuntime implements Runtime {
       this.#line.leave(domain)
       throw error
     }
-    return {
-      machine,
-      domain,
-      session: {
-        machine,
-        start,
-        gate,
-        clock: this.#platform.clock,
-        callLog: this.#options.callLog,
-        signal,
-      },
-    }
+    return { machine, domain, guestId, session: this.#sessionOf(machine, start, gate, signal) }
   }
 
-  #gateFor(options: RunOptions): Gate {
+  #sessionOf(
+    machine: Machine,
+    start: MachineStart,
+    gate: Gate,
+    signal: AbortSignal | undefined,
+  ): SessionOptions {
+    const { clock } = this.#platform
+    return { machine, start, gate, clock, callLog: this.#options.callLog, signal }
+  }
+
+  #newGuestId(): string {
     // Drawn with the first guest: edge workers refuse randomness while a module loads.
     this.#id ??= toHex(this.#platform.entropy.bytes(8))
     this.#guests += 1
+    return `${this.#id}-${this.#guests}`
+  }
+
+  #gateFor({ grants = [] }: Pick<RunOptions, 'grants'>, guestId: string): Gate {
     return createGate({
       ...this.#gateParts,
-      grants: grantSet(this.#table, options.grants ?? []),
+      grants: grantSet(this.#table, grants),
       ledger: new Ledger(),
-      guestId: `${this.#id}-${this.#guests}`,
+      guestId,
     })
   }
+}
+
+/** Where a living guest comes from, for its next checkpoint. */
+interface GuestOrigin {
+  readonly guestId: string
+  readonly pages: PageTree
+  /** Of the last checkpoint. */
+  readonly sequence: number
+  readonly owner: CheckpointOwner
+}
+
+function ownerOf(options: RunOptions, run: string): CheckpointOwner {
+  const { domain = DEFAULT_DOMAIN, principal = '', label = 'plain' } = options
+  return { tenant: domain, run, principal, label }
+}
+
+/** The start of a guest that goes on: what its session still asks for. */
+function goingOn(gate: Gate, limits: Limits): MachineStart {
+  return {
+    source: '',
+    form: 'auto',
+    fileName: '',
+    input: undefined,
+    capabilities: gate.capabilities,
+    limits,
+    seed: new Uint8Array(),
+    nowMs: 0,
+  }
+}
+
+function narrower(a: Limits, b: Limits): Limits {
+  const names = Object.keys(b) as (keyof Limits)[]
+  return Object.fromEntries(names.map((name) => [name, Math.min(a[name], b[name])])) as unknown as Limits
 }

@@ -1,0 +1,145 @@
+/** Writes and reads the checkpoints of one runtime's guests: what all of them have in common. */
+import type { Digest } from '../base/digest.ts'
+import { CaissonError } from '../base/errors.ts'
+import type { BaseImage } from '../isolate/base-image.ts'
+import type { CheckpointPorts } from '../ports/checkpoint-ports.ts'
+import type {
+  CheckpointExpectation,
+  CheckpointHeader,
+  DecodeOptions,
+  EncodedCheckpoint,
+} from '../snapshot/container/checkpoint.ts'
+import { type CheckpointKeys, checkKeys } from '../snapshot/container/checkpoint-keys.ts'
+import { type CheckpointLimits, parseCheckpointLimits } from '../snapshot/container/checkpoint-limits.ts'
+import { type DecodedChain, decodeChain } from '../snapshot/container/decode-chain.ts'
+import { encodeCheckpoint } from '../snapshot/container/encode-checkpoint.ts'
+import type { PageTree } from '../snapshot/page-tree.ts'
+import { decodeGuestState, encodeGuestState, type GuestState } from './guest-state.ts'
+
+/** How checkpoints are protected and bounded. */
+export interface CheckpointOptions {
+  /** With a `mac` key only checkpoints written with it are taken; with an `encryption` key they are encrypted. */
+  readonly keys?: CheckpointKeys
+  readonly limits?: Partial<CheckpointLimits>
+}
+
+/** Whom a checkpoint belongs to. */
+export type CheckpointOwner = Pick<CheckpointHeader, 'tenant' | 'run' | 'principal' | 'label'>
+
+/** A guest between two turns. */
+export interface GuestImage {
+  readonly memoryBytes: number
+  readonly pages: PageTree
+  readonly state: GuestState
+}
+
+/** A checkpoint that another one can be written against. */
+export interface WrittenCheckpoint {
+  readonly id: Digest
+  readonly links: number
+  readonly pages: PageTree
+  readonly state: Uint8Array
+}
+
+export interface ReadCheckpoint extends GuestImage {
+  readonly header: CheckpointHeader
+  readonly chain: readonly Digest[]
+  /** As it was written: what the next one is written against. */
+  readonly stateBytes: Uint8Array
+}
+
+export class Checkpoints {
+  readonly #ports: CheckpointPorts | undefined
+  readonly #options: CheckpointOptions
+  readonly #base: BaseImage
+  readonly #engine: string
+
+  constructor(
+    ports: CheckpointPorts | undefined,
+    options: CheckpointOptions,
+    engine: string,
+    base: BaseImage,
+  ) {
+    checkKeys(options.keys ?? {})
+    parseCheckpointLimits(options.limits)
+    this.#ports = ports
+    this.#options = options
+    this.#engine = engine
+    this.#base = base
+  }
+
+  /** Whether what was read was written by somebody with the key. */
+  get authenticated(): boolean {
+    return this.#options.keys?.mac !== undefined
+  }
+
+  /** Pages of a guest that has not started. */
+  get basePages(): PageTree {
+    return this.#base.pages
+  }
+
+  /**
+   * @param sequence grows with every checkpoint of a run
+   * @param parent written before; left out, the checkpoint stands alone
+   */
+  async write(
+    image: GuestImage,
+    owner: CheckpointOwner,
+    sequence: number,
+    takenAtMs: number,
+    parent?: WrittenCheckpoint,
+  ): Promise<EncodedCheckpoint & { readonly written: WrittenCheckpoint }> {
+    const { basePages } = this
+    const links = parent === undefined ? 0 : parent.links + 1
+    const state = encodeGuestState(image.state)
+    const encoded = await encodeCheckpoint(
+      {
+        header: {
+          ...owner,
+          engine: this.#engine,
+          base: basePages.root(),
+          sequence,
+          links,
+          takenAtMs,
+          memoryBytes: image.memoryBytes,
+          ...(parent && { parent: parent.id }),
+        },
+        state,
+        pages: image.pages,
+      },
+      parent ?? { pages: basePages },
+      this.#decodeOptions(),
+    )
+    return { ...encoded, written: { id: encoded.id, links, pages: image.pages, state } }
+  }
+
+  /** @param load gives parents; left out, only a checkpoint that stands alone can be read */
+  async read(
+    bytes: Uint8Array,
+    expect: CheckpointExpectation,
+    load: (id: Digest) => Promise<Uint8Array | undefined> = () => Promise.resolve(undefined),
+  ): Promise<ReadCheckpoint> {
+    const decoded: DecodedChain = await decodeChain(bytes, load, this.basePages, {
+      ...this.#decodeOptions(),
+      expect: { engine: this.#engine, ...expect },
+    })
+    const { header, pages, state, chain } = decoded
+    return {
+      header,
+      chain,
+      pages,
+      memoryBytes: header.memoryBytes,
+      stateBytes: state,
+      state: decodeGuestState(state),
+    }
+  }
+
+  #decodeOptions(): DecodeOptions {
+    const ports = this.#ports
+    if (ports === undefined) {
+      throw new CaissonError('unsupported', 'This platform has no way to write or read checkpoints.')
+    }
+    const { keys, limits } = this.#options
+    return { ports, ...(keys && { keys }), ...(limits && { limits }) }
+  }
+}
