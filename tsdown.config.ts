@@ -6,8 +6,19 @@
  * trace names the file that a contributor knows.
  */
 import { existsSync } from 'node:fs'
-import { defineConfig, type UserConfig } from 'tsdown'
+import { defineConfig, type Rolldown, type UserConfig } from 'tsdown'
 import { PACKAGE_ENTRIES, WORKER_ENTRIES } from './scripts/package-entries.ts'
+
+const DISPOSAL = /\bSymbol\.(dispose|asyncDispose)\b|\b(Async)?Disposable\b/
+
+/** Declarations that speak of disposal name the library that declares it: who uses the package need not. */
+const disposalLibrary: Rolldown.Plugin = {
+  name: 'disposal-library',
+  renderChunk: (code, { fileName }) =>
+    fileName.endsWith('.d.ts') && DISPOSAL.test(code)
+      ? `/// <reference lib="esnext.disposable" />\n${code}`
+      : undefined,
+}
 
 const config: UserConfig = defineConfig({
   entry: [...PACKAGE_ENTRIES, ...WORKER_ENTRIES],
@@ -19,12 +30,16 @@ const config: UserConfig = defineConfig({
   target: 'es2023',
   fixedExtension: false,
   dts: true,
+  plugins: [disposalLibrary],
   clean: true,
   failOnWarn: true,
   report: false,
   logLevel: 'warn',
   deps: { neverBundle: [/^node:/] },
-  copy: existsSync('engines') ? [{ from: 'engines', to: 'dist' }] : [],
+  copy: [
+    { from: 'src/entry/engine-module.d.ts', to: 'dist/src/entry' },
+    ...(existsSync('engines') ? [{ from: 'engines', to: 'dist' }] : []),
+  ],
 })
 
 export default config

@@ -13,7 +13,7 @@ import { build } from 'esbuild'
 import { chromium } from 'playwright'
 import { servePage } from '../test/browser/page-server.ts'
 import { ensureChromium } from './ensure-chromium.ts'
-import { bringRuntime } from './runtimes/bring-runtime.ts'
+import { bringCommand } from './runtimes/bring-command.ts'
 
 interface Report {
   readonly engine: string
@@ -75,9 +75,9 @@ function browserProbe(): string {
 
 const runtimes: Readonly<Record<string, () => Report | Promise<Report>>> = {
   [`Node ${process.versions.node}`]: () => runProbe(process.execPath, []),
-  'Node 24': () => runProbe(bringRuntime('node@24', 'node'), []),
-  Bun: () => runProbe(bringRuntime('bun@1', 'bun'), ['run']),
-  Deno: () => runProbe(bringRuntime('deno@2', 'deno'), ['run', '--allow-read']),
+  'Node 24': () => runProbe(bringCommand('node@24', 'node'), []),
+  Bun: () => runProbe(bringCommand('bun@1', 'bun'), ['run']),
+  Deno: () => runProbe(bringCommand('deno@2', 'deno'), ['run', '--allow-read']),
   Chromium: runInChromium,
 }
 

@@ -68,6 +68,6 @@ describe('the edge worker of the documentation', () => {
   it('imports the engine by a name that the package exports', () => {
     const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { exports: object }
     expect(theSnippet('ts', 'edge').code).toContain("from 'caisson/engine/v8.wasm'")
-    expect(exports).toHaveProperty(['./engine/*'], './dist/engines/current/*')
+    expect(exports).toHaveProperty(['./engine/*.wasm', 'default'], './dist/engines/current/*.wasm')
   })
 })
