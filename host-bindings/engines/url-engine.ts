@@ -20,19 +20,12 @@ export function urlEngine({ url, manifest, profile }: UrlEngineOptions): EngineS
   let loading: Promise<LoadedEngine> | undefined
 
   async function load(): Promise<LoadedEngine> {
-    let bytes: ArrayBuffer
-    try {
-      const response = await fetch(url)
-      if (!response.ok) throw new Error(`${String(url)} answered ${response.status}`)
-      bytes = await response.arrayBuffer()
-    } catch (cause) {
-      throw engineUnavailable(manifest.id, ids, cause)
-    }
+    const bytes = await fetchModule(url)
     // A stale file of another version would run under the wrong id, so streaming compilation is given up.
-    if (sha256(new Uint8Array(bytes)) !== `sha256:${manifest.profiles[profile].sha256}`) {
+    if (sha256(bytes) !== `sha256:${manifest.profiles[profile].sha256}`) {
       throw new CaissonError(
         'engine_mismatch',
-        `${String(url)} is not the engine that this version was built with. Deploy the engine and the code together.`,
+        `${show(url)} is not the engine that this version was built with. Deploy the engine and the code together.`,
       )
     }
     return { manifest, module: await WebAssembly.compile(bytes), profile }
@@ -49,4 +42,35 @@ export function urlEngine({ url, manifest, profile }: UrlEngineOptions): EngineS
       return loading
     },
   }
+}
+
+/** @throws CaissonError `engine_unavailable`, with what was there instead */
+async function fetchModule(url: string | URL): Promise<Uint8Array<ArrayBuffer>> {
+  let problem: string
+  let cause: unknown
+  try {
+    const response = await fetch(url)
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    // Servers of single-page applications answer 200 with the page itself, as if all were well.
+    if (response.ok && startsAsModule(bytes)) return bytes
+    const type = response.headers.get('content-type') ?? 'something else'
+    problem = response.ok ? `there is ${type}, and no WebAssembly` : `the server answers ${response.status}`
+  } catch (error) {
+    problem = 'it cannot be fetched'
+    cause = error
+  }
+  throw new CaissonError(
+    'engine_unavailable',
+    `The engine is not at ${show(url)}: ${problem}. Serve the file of the package there, or say with engineFromUrl where it is.`,
+    { details: { url: show(url) }, cause },
+  )
+}
+
+function startsAsModule(bytes: Uint8Array): boolean {
+  return [0x00, 0x61, 0x73, 0x6d].every((byte, i) => bytes[i] === byte)
+}
+
+/** Short enough for a message: the URL may hold the engine itself. */
+function show(url: string | URL): string {
+  return String(url).slice(0, 200)
 }
