@@ -10,8 +10,8 @@ export interface Codec {
   /**
    * The bytes that were compressed. The input may be hostile: no more than `maxBytes` (and what the platform reads
    * ahead, up to 2 MiB) is ever allocated for it.
-   * @throws CaissonError `corrupted` when the input is no deflate stream, gives more than `maxBytes`, ends early, or
-   *   when bytes follow it
+   * @throws CaissonError `corrupted` when the input is no deflate stream, gives more than `maxBytes`, ends early, or,
+   *   where the platform notices it, when bytes follow it
    */
   inflate(bytes: Uint8Array, maxBytes: number): Uint8Array | Promise<Uint8Array>
 }

@@ -4,7 +4,7 @@ import { nodeCheckpointPorts } from '../../../host-bindings/system/checkpoint-po
 import { webCheckpointPorts } from '../../../host-bindings/system/web-checkpoint-ports.ts'
 import type { CheckpointPorts } from '../../ports/checkpoint-ports.ts'
 import { PAGE_BYTES, type PageChange, PageTree } from '../page-tree.ts'
-import type { CheckpointHeader, DecodeOptions, EncodedCheckpoint, NewCheckpoint } from './checkpoint.ts'
+import type { CheckpointHeader, DecodeOptions, EncodedCheckpoint } from './checkpoint.ts'
 import type { CheckpointKey, CheckpointKeys } from './checkpoint-keys.ts'
 import { encodeCheckpoint } from './encode-checkpoint.ts'
 
@@ -102,7 +102,10 @@ export function headerOf(changes: Partial<CheckpointHeader> = {}): CheckpointHea
 }
 
 /** A checkpoint with its bytes. */
-export interface Link extends NewCheckpoint, EncodedCheckpoint {}
+export interface Link extends EncodedCheckpoint {
+  readonly state: Uint8Array
+  readonly pages: PageTree
+}
 
 /** Checkpoints of one run, oldest first, each against the one before it. */
 export async function encodeRun(

@@ -54,6 +54,7 @@ export const HEADER_FIELDS: readonly (readonly [
 type FieldValue = string | number | Uint8Array
 
 const EXPECTED_BYTES = 512
+const SHORT_TEXT = 128
 
 const utf8 = new TextEncoder()
 const fatalUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -70,15 +71,9 @@ export function encodeHeader(header: ContainerHeader): Uint8Array {
 
 function writeField(writer: ByteWriter, name: string, type: FieldType, value: FieldValue): void {
   switch (type) {
-    case 'text': {
-      const bytes = utf8.encode(value as string)
-      if (bytes.length > MAX_TEXT_BYTES || /\p{Surrogate}/u.test(value as string)) {
-        throw invalid(`"${name}" is a text of at most ${MAX_TEXT_BYTES} bytes, without lone surrogates`)
-      }
-      writer.varint(bytes.length)
-      writer.raw(bytes)
+    case 'text':
+      writeText(writer, name, value as string)
       return
-    }
     case 'digest':
       if (!isDigest(value)) throw invalid(`"${name}" is a digest`)
       writer.raw(digestBytes(value))
@@ -101,6 +96,27 @@ function writeField(writer: ByteWriter, name: string, type: FieldType, value: Fi
     case 'nonce':
       writer.raw(value as Uint8Array)
   }
+}
+
+function writeText(writer: ByteWriter, name: string, text: string): void {
+  if (isShortAscii(text)) {
+    writer.varint(text.length)
+    writer.latin1(text)
+    return
+  }
+  const bytes = utf8.encode(text)
+  if (bytes.length > MAX_TEXT_BYTES || /\p{Surrogate}/u.test(text)) {
+    throw invalid(`"${name}" is a text of at most ${MAX_TEXT_BYTES} bytes, without lone surrogates`)
+  }
+  writer.varint(bytes.length)
+  writer.raw(bytes)
+}
+
+/** Names mostly are, and asking the platform's encoder for each takes longer than all the rest of a header. */
+function isShortAscii(text: string): boolean {
+  if (text.length > SHORT_TEXT) return false
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false
+  return true
 }
 
 /** @throws CaissonError `corrupted` for reason `header` */

@@ -1,42 +1,51 @@
 /** The words that were written last, so that a repeated one (a pointer, a tag) takes one byte. */
 import { MIN_RECENT_VALUE, RECENT_WORDS } from './container-format.ts'
 
+/** Room for more than are remembered: a search is one run over neighbours, and moving them is rare. */
+const ROOM = 16 * RECENT_WORDS
+
 export class RecentWords {
-  readonly #ring = new Uint32Array(RECENT_WORDS)
-  #next = 0
-  #held = 0
+  readonly #words = new Uint32Array(ROOM)
+  /** Where the remembered ones begin and end; the newest is the last. */
+  #start = 0
+  #end = 0
 
   /** Which of them `value` is, 0 being the newest; -1 for none. */
   find(value: number): number {
-    const ring = this.#ring
-    for (let n = 0; n < this.#held; n++) {
-      if (ring[(this.#next - 1 - n) & (RECENT_WORDS - 1)] === value) return n
-    }
+    const words = this.#words
+    const last = this.#end - 1
+    const start = this.#start
+    for (let at = last; at >= start; at--) if (words[at] === value) return last - at
     return -1
   }
 
   /** Number `n`, 0 being the newest; undefined when there are not so many. */
   get(n: number): number | undefined {
-    return n < this.#held ? this.#ring[(this.#next - 1 - n) & (RECENT_WORDS - 1)] : undefined
+    const at = this.#end - 1 - n
+    return at < this.#start ? undefined : this.#words[at]
   }
 
   /** Small values are not remembered: they take one byte anyhow. */
   add(value: number): void {
     if (value < MIN_RECENT_VALUE) return
-    this.#ring[this.#next] = value
-    this.#next = (this.#next + 1) & (RECENT_WORDS - 1)
-    if (this.#held < RECENT_WORDS) this.#held += 1
+    if (this.#end === ROOM) {
+      this.#words.copyWithin(0, this.#start, this.#end)
+      this.#end -= this.#start
+      this.#start = 0
+    }
+    this.#words[this.#end++] = value
+    if (this.#end - this.#start > RECENT_WORDS) this.#start += 1
   }
 
   clear(): void {
-    this.#next = 0
-    this.#held = 0
+    this.#start = 0
+    this.#end = 0
   }
 
   /** Becomes equal to `other`. */
   copyFrom(other: RecentWords): void {
-    this.#ring.set(other.#ring)
-    this.#next = other.#next
-    this.#held = other.#held
+    this.#words.set(other.#words.subarray(other.#start, other.#end))
+    this.#start = 0
+    this.#end = other.#end - other.#start
   }
 }

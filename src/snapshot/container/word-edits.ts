@@ -18,7 +18,7 @@ import { RecentWords } from './recent-words.ts'
 /** What the longest encoding of one run's start and one word takes beside each other. */
 const LONGEST_STEP = 16
 
-const ZEROS = new Uint8Array(PAGE_BYTES)
+const ZEROS: Uint8Array = new Uint8Array(PAGE_BYTES)
 
 /** Nibbles of a run's first byte: 15 says that more follows. */
 const MANY = 15
@@ -48,8 +48,8 @@ export class WordEditor {
 
   /** The edits that turn `before` into `after`; undefined when they are too long. Valid until the next call. */
   encode(index: number, before: Page, after: Uint8Array): Uint8Array | undefined {
-    const from = viewOf(before ?? ZEROS)
-    const to = viewOf(after)
+    const from = wordsOf(before ?? ZEROS)
+    const to = wordsOf(after)
     const ends = this.#findRuns(from, to)
     this.#before.copyFrom(this.#recent)
     this.#length = 0
@@ -60,11 +60,7 @@ export class WordEditor {
       this.#run(start - last, end - start)
       last = end
       for (let word = start; word < end; word++) {
-        this.#word(
-          index * PAGE_BYTES + 4 * word,
-          from.getUint32(4 * word, true),
-          to.getUint32(4 * word, true),
-        )
+        this.#word(index * PAGE_BYTES + 4 * word, from[word] as number, to[word] as number)
         if (this.#length > this.#maxBytes) {
           this.#recent.copyFrom(this.#before)
           return undefined
@@ -75,16 +71,19 @@ export class WordEditor {
   }
 
   /** Fills in the runs, and says how many ends they have. */
-  #findRuns(from: DataView, to: DataView): number {
+  #findRuns(from: Uint32Array, to: Uint32Array): number {
+    const runs = this.#runs
     let ends = 0
-    let inRun = false
-    for (let word = 0; word < PAGE_WORDS; word++) {
-      if ((from.getUint32(4 * word, true) !== to.getUint32(4 * word, true)) === inRun) continue
-      inRun = !inRun
-      this.#runs[ends++] = word
+    let word = 0
+    for (;;) {
+      // Four at once: most of a page is as before, and this is where most of the time goes.
+      while (word < PAGE_WORDS && isSameQuad(from, to, word)) word += 4
+      while (word < PAGE_WORDS && from[word] === to[word]) word++
+      if (word === PAGE_WORDS) return ends
+      runs[ends++] = word
+      while (word < PAGE_WORDS && from[word] !== to[word]) word++
+      runs[ends++] = word
     }
-    if (inRun) this.#runs[ends++] = PAGE_WORDS
-    return ends
   }
 
   #run(skip: number, length: number): void {
@@ -139,7 +138,7 @@ export function applyWordEdits(
   recent: RecentWords,
 ): Uint8Array {
   const page = before === undefined ? new Uint8Array(PAGE_BYTES) : before.slice()
-  const view = viewOf(page)
+  const view = new DataView(page.buffer)
   const runs = reader.varint()
   let word = 0
   for (let run = 0; run < runs; run++) {
@@ -188,6 +187,22 @@ function unzigzag(number: number): number {
   return number % 2 === 0 ? number / 2 : -(number + 1) / 2
 }
 
-function viewOf(page: Uint8Array): DataView {
-  return new DataView(page.buffer, page.byteOffset, page.byteLength)
+/** Whether `word` begins four words that are the same. */
+function isSameQuad(a: Uint32Array, b: Uint32Array, word: number): boolean {
+  if ((word & 3) !== 0) return false
+  const d0 = (a[word] as number) ^ (b[word] as number)
+  const d1 = (a[word + 1] as number) ^ (b[word + 1] as number)
+  const d2 = (a[word + 2] as number) ^ (b[word + 2] as number)
+  const d3 = (a[word + 3] as number) ^ (b[word + 3] as number)
+  return (d0 | d1 | d2 | d3) === 0
+}
+
+const hostIsLittleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1
+
+/** The words of a page: a view where the platform can have one, which is several times as fast as a DataView. */
+function wordsOf(page: Uint8Array): Uint32Array {
+  if (hostIsLittleEndian && page.byteOffset % 4 === 0)
+    return new Uint32Array(page.buffer, page.byteOffset, PAGE_WORDS)
+  const view = new DataView(page.buffer, page.byteOffset)
+  return Uint32Array.from({ length: PAGE_WORDS }, (_, word) => view.getUint32(4 * word, true))
 }
