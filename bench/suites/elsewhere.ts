@@ -5,7 +5,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { bringRuntime } from '../../scripts/runtimes/bring-runtime.ts'
+import { bringCommand } from '../../scripts/runtimes/bring-command.ts'
 import type { Report, SuiteReport } from '../harness/report.ts'
 import { summarise } from '../harness/statistics.ts'
 
@@ -32,7 +32,7 @@ function outputOf(command: string, args: readonly string[], okStatus: readonly n
 const fuelOverheadOnBun: SuiteElsewhere = {
   name: 'fuel-overhead-bun',
   measure: (quick) => {
-    const bun = bringRuntime('bun@1', 'bun')
+    const bun = bringCommand('bun@1', 'bun')
     const only = 'engine-unmetered,engine-portable'
     const args = ['bench/main.ts', 'fuel-overhead', '--json', '--only', only, ...(quick ? ['--quick'] : [])]
     const { suites, environment } = JSON.parse(outputOf(bun, args, [0])) as Report
