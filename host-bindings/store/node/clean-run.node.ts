@@ -6,6 +6,7 @@
  */
 import type { OpenRun, OpenRuns } from './open-runs.node.ts'
 import { runFolderName } from './run-folder-name.ts'
+import { ifThere } from './store-error.ts'
 import { removeQuietly } from './store-files.node.ts'
 import type { StoreRoot } from './store-root.node.ts'
 
@@ -24,8 +25,8 @@ export async function cleanRun(root: StoreRoot, runs: OpenRuns, open: OpenRun): 
   // The next run of this name begins above, so that nobody who remembers this one can write to that one.
   await root.raiseFloor(number)
   const last = `state-${number}`
-  for (const name of names) if (name !== last) await removeQuietly(open.folder, name)
   // An older state must not outlive the one that says that the run is gone.
+  for (const name of names) if (name !== last) await ifThere(() => open.folder.removeFile(name))
   await open.folder.sync()
   await removeQuietly(open.folder, last)
   await runs.forget(open)

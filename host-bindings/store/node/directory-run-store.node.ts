@@ -40,7 +40,7 @@ import { runOfFolder } from './run-folder-name.ts'
 import { RunLeases } from './run-leases.node.ts'
 import { RunQueue } from './run-queue.ts'
 import type { NumberedState } from './run-register.node.ts'
-import type { RunState } from './run-state.node.ts'
+import type { RunState, SegmentRecord } from './run-state.node.ts'
 import { damaged, errnoOf, ifThere, storing } from './store-error.ts'
 import type { StoreFolder } from './store-folder.ts'
 import { openFolder, StoreRoot } from './store-root.node.ts'
@@ -152,8 +152,7 @@ class DirectoryRunStore implements RunStore {
     checkRange(from, most)
     const found = await this.#look(run, 'reading a log', async (open, current) => {
       for (let { number, state } = current; ; ) {
-        const held = this.#held.get(run)
-        const log = held?.token === state.token ? held.sealedLog : state.log
+        const log = this.#logOf(run, state)
         // A file that another process has put into the next one is gone; the newest state names that one.
         const entries = await ifThere(() => open.log.read(log, from, most))
         if (entries !== undefined) return entries
@@ -192,7 +191,7 @@ class DirectoryRunStore implements RunStore {
   async runs(): Promise<readonly string[]> {
     return this.#do('listing runs', async () => {
       const runs = await this.#eachRun(
-        async (_open, { state }) => state.head !== undefined || state.log.length > 0,
+        async ({ run }, { state }) => state.head !== undefined || this.#logOf(run, state).length > 0,
       )
       return runs
         .filter(([, visible]) => visible)
@@ -292,6 +291,12 @@ class DirectoryRunStore implements RunStore {
     } finally {
       this.#pending.delete(ended)
     }
+  }
+
+  /** The log as this store knows it: what it holds, it knows to be acknowledged. */
+  #logOf(run: string, state: RunState): readonly SegmentRecord[] {
+    const held = this.#held.get(run)
+    return held?.token === state.token && state.lease !== undefined ? held.sealedLog : state.log
   }
 
   /** Acts on a run that exists; undefined where it does not. */

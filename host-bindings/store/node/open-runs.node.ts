@@ -79,7 +79,6 @@ export class OpenRuns {
       } catch (error) {
         if (errnoOf(error) !== 'EEXIST') throw error
       }
-      await this.#runs.sync()
       folder = await ifThere(() => this.#runs.openDirectory(name))
     }
     return folder && { run, folder, register: new RunRegister(folder), log: new RunLog(folder) }

@@ -103,6 +103,8 @@ export class RunLeases {
     const take = (number: number): Promise<NumberedState | undefined> =>
       open.register.advance(number, { ...state, removed: false, lease, token: number + 1 })
     if (before !== undefined) return take(before.number)
+    // Whoever made the folder may not have come this far.
+    await this.#root.runs.sync()
     let floor = await this.#root.floor()
     for (;;) {
       const taken = await take(floor)

@@ -86,7 +86,7 @@ export class RunLog {
   }
 
   /**
-   * Begins a segment with `entries`, durable but for its name. It counts when the state of the run names it.
+   * Begins a segment with `entries`, durably. It counts when the state of the run names it.
    * @param log as acknowledged, sealed
    * @returns the log with the new segment, open, at its end
    */
@@ -120,6 +120,8 @@ export class RunLog {
         at += part.length
       }
       await file.datasync()
+      // The state that names it must not reach the disk before its name does.
+      await this.#folder.sync()
     } catch (error) {
       await file.close()
       await removeQuietly(this.#folder, fileOf(segment))
@@ -200,9 +202,10 @@ export class RunLog {
       index = { starts: [], next: { offset: SEGMENT_HEADER_BYTES, first: segment.first } }
       this.#indexes.set(segment.id, index)
     }
-    let at = index.starts.findLast(({ first }) => first <= from) ?? index.next
     // Where `from` lies behind what is known, nothing known has to be read again.
-    if (from >= index.next.first) at = index.next
+    let at = index.next
+    if (from < index.next.first)
+      at = index.starts.findLast(({ first }) => first <= from) ?? index.starts[0] ?? at
     for (;;) {
       const batch = await reader.read(at.offset, limit, at.first)
       if (batch === undefined) return at

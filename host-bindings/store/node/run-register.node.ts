@@ -7,7 +7,8 @@
  *    lower than the highest, which counts for nothing; after linking everybody looks whether theirs is the highest.
  * 3. The states just before the highest stay for a while: a listing that overlaps with changes still meets one of
  *    them, and so shows a state that was the current one when it began.
- * 4. A state is acknowledged when the folder was synced after it got its name.
+ * 4. A state is acknowledged when the folder was synced after it got its name. Where that failed, it is not shown by
+ *    this process either before the folder was synced.
  */
 import { decodeRunState, encodeRunState, MAX_STATE_BYTES, type RunState } from './run-state.node.ts'
 import { damaged, errnoOf } from './store-error.ts'
@@ -29,6 +30,7 @@ const MAX_ATTEMPTS = 1_000
 export class RunRegister {
   readonly #folder: StoreFolder
   #known: NumberedState | undefined
+  #synced = true
 
   /** @param folder of the run; nothing else makes files named `state-…` in it */
   constructor(folder: StoreFolder) {
@@ -40,6 +42,7 @@ export class RunRegister {
    * @throws CaissonError `corrupted`
    */
   async read(): Promise<NumberedState | undefined> {
+    await this.#sync()
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const number = numbersOf(await this.#folder.list()).at(-1)
       if (number === undefined) return undefined
@@ -63,6 +66,8 @@ export class RunRegister {
     const bytes = encodeRunState(state)
     const temporary = await writeTemporary(folder, bytes)
     try {
+      // From here on it may have its name, whatever is said about it.
+      this.#synced = false
       await folder.link(temporary, fileOf(next))
     } catch (error) {
       // ENOENT: a collection took the unfinished file for a dead one's.
@@ -71,12 +76,19 @@ export class RunRegister {
     } finally {
       await removeQuietly(folder, temporary)
     }
-    await folder.sync()
+    await this.#sync()
     const numbers = numbersOf(await folder.list())
     if (numbers.at(-1) !== next) return this.#superseded(bytes)
     this.#known = { number: next, state }
     for (const old of numbers) if (old <= next - KEPT) await removeQuietly(folder, fileOf(old))
     return this.#known
+  }
+
+  /** Invariant 4. */
+  async #sync(): Promise<void> {
+    if (this.#synced) return
+    await this.#folder.sync()
+    this.#synced = true
   }
 
   /** Ours got its name, and is not the highest: it came too late, unless it was only touched since. */

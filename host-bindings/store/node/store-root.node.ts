@@ -7,6 +7,7 @@
  *     floor-N    states of runs that were removed had numbers up to N, so new ones begin above
  */
 import { mkdir, realpath } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { CaissonError } from '../../../src/base/errors.ts'
 import { canAnchor, openAnchoredDirectory } from '../../files/node/anchored-directory.node.ts'
 import { openCheckedDirectory } from '../../files/node/checked-directory.node.ts'
@@ -23,10 +24,24 @@ const FLOOR = /^floor-([1-9][0-9]{0,14})$/
 /** Opens the folder at `path`, and makes it where it is missing. Links on the way there are followed, none inside. */
 export async function openFolder(path: string): Promise<StoreFolder> {
   return storing(`opening the folder ${path}`, async () => {
-    await mkdir(path, { recursive: true, mode: 0o700 })
+    const made = await mkdir(path, { recursive: true, mode: 0o700 })
     const real = await realpath(path)
+    if (made !== undefined) await syncParents(real, await realpath(dirname(made)))
     return (await canAnchor(real)) ? openAnchoredDirectory(real) : openCheckedDirectory(real)
   })
+}
+
+/** Makes the names on the way from `above` to `path` durable. */
+async function syncParents(path: string, above: string): Promise<void> {
+  for (let parent = dirname(path); ; parent = dirname(parent)) {
+    const folder = await openCheckedDirectory(parent)
+    try {
+      await folder.sync()
+    } finally {
+      await folder.close()
+    }
+    if (parent === above || parent === dirname(parent)) return
+  }
 }
 
 export class StoreRoot {
@@ -51,6 +66,8 @@ export class StoreRoot {
     } else if (new TextDecoder().decode(format) !== FORMAT_TEXT) {
       throw new CaissonError('unsupported', 'The folder is a store of another version.')
     }
+    // Whoever made the store may not have come this far.
+    await root.sync()
     const runs = await root.openDirectory(RUNS)
     try {
       return new StoreRoot(root, runs, await root.openDirectory(BLOBS))
@@ -126,9 +143,10 @@ async function make(root: StoreFolder): Promise<void> {
       if (errnoOf(error) !== 'EEXIST') throw error
     }
   }
+  // A folder that has its format has all of this.
+  await root.sync()
   const temporary = await writeTemporary(root, new TextEncoder().encode(FORMAT_TEXT))
   await root.rename(temporary, FORMAT)
-  await root.sync()
 }
 
 async function isSame(root: StoreFolder, name: string, held: StoreFolder): Promise<boolean> {

@@ -1,0 +1,118 @@
+/**
+ * Every change of the disk fails in turn, once: with EIO before or after it was made, or because the disk is full.
+ *
+ * The step that meets it fails with a typed error, nothing that was acknowledged is lost, the same store goes on when
+ * it is asked again, and what it acknowledged after the failure is durable too.
+ */
+import { describe, expect, it } from 'vitest'
+import { openRunStoreIn } from '../../host-bindings/store/node/directory-run-store.node.ts'
+import { CaissonError } from '../../src/base/errors.ts'
+import type { RunStore } from '../../src/ports/run-store.ts'
+import { countOperations } from './power-cut.ts'
+import { simulateMachine } from './simulated-machine.ts'
+import { happened, pictureAfter, problemOf, STORY, StoryTeller } from './store-story.ts'
+import { VolatileDisk } from './volatile-disk.ts'
+import { isChange, type Operation, type Watcher, watchFolder } from './watched-folder.ts'
+
+/** A way to fail, and the code that it must lead to. */
+interface Failure {
+  readonly code: 'store_failed' | 'quota_exceeded'
+  watcher(number: number): Watcher
+}
+
+const fail = (errno: string, { name, file }: Operation): never => {
+  if (name === 'datasync' && file !== undefined) VolatileDisk.dropWrites(file)
+  throw Object.assign(new Error(`${errno}: ${name}`), { code: errno })
+}
+const at = (number: number, errno: string) => (operation: Operation) => {
+  if (operation.number === number && isChange(operation)) fail(errno, operation)
+}
+const FAILURES: Readonly<Record<string, Failure>> = {
+  'EIO instead of it': { code: 'store_failed', watcher: (number) => ({ before: at(number, 'EIO') }) },
+  'EIO after it happened': { code: 'store_failed', watcher: (number) => ({ after: at(number, 'EIO') }) },
+  'ENOSPC after half of it': {
+    code: 'quota_exceeded',
+    watcher: (number) => ({
+      shorten: (operation, bytes) => (operation.number === number ? Math.floor(bytes / 2) : bytes),
+      after: at(number, 'ENOSPC'),
+    }),
+  },
+}
+
+/** Tells the story on a disk that fails once. @returns what was wrong */
+async function problemsWith(failure: Failure, number: number): Promise<readonly string[]> {
+  const problems: string[] = []
+  const disk = new VolatileDisk()
+  const machine = simulateMachine('boot 1')
+  const folder = watchFolder(disk.open(), failure.watcher(number))
+  const checkCode = (error: unknown): void => {
+    const codes = [failure.code, 'store_conflict', 'lease_lost']
+    if (!CaissonError.is(error) || !codes.includes(error.code)) problems.push(String((error as Error).stack))
+  }
+  const open = (): Promise<RunStore> => openRunStoreIn(folder, machine)
+  const store = await open().catch((error: unknown) => {
+    checkCode(error)
+    return open()
+  })
+  const teller = new StoryTeller(store, machine.pass)
+  let done = 0
+  for (let attempt = 0; done < STORY.length && attempt < STORY.length + 5; attempt++) {
+    const step = STORY[done]
+    try {
+      if (step !== undefined) await teller.perform(step, pictureAfter(STORY.slice(0, done)))
+      done += 1
+    } catch (error) {
+      checkCode(error)
+      const problem = await problemOf(store, STORY, done).catch(String)
+      if (problem !== undefined) problems.push(problem)
+      done = await happened(store, STORY, done)
+    }
+  }
+  if (done < STORY.length) problems.push(`the story ended at step ${done}`)
+  disk.cutPower(() => 0)
+  const after = await openRunStoreIn(disk.open(), simulateMachine('boot 2'))
+  const problem = await problemOf(after, STORY, done).catch(String)
+  if (problem !== undefined) problems.push(`after a power cut: ${problem}`)
+  return problems.map((one) => `operation ${number}: ${one}`)
+}
+
+describe.each(Object.entries(FAILURES))('a directory store that meets %s', (_name, failure) => {
+  it('1: says so, loses nothing, and goes on', async () => {
+    const operations = await countOperations()
+    const problems: string[] = []
+    for (let number = 1; number <= operations; number++) {
+      problems.push(...(await problemsWith(failure, number)))
+    }
+    expect(problems.slice(0, 5)).toEqual([])
+  })
+})
+
+describe('a directory store on a disk that stays full', () => {
+  it('keeps what was acknowledged, and can be read', async () => {
+    const operations = await countOperations()
+    const problems: string[] = []
+    for (let number = 1; number <= operations; number += 7) {
+      const disk = new VolatileDisk()
+      const machine = simulateMachine('boot 1')
+      const full = (operation: Operation): void => {
+        const needsRoom = ['write', 'openFile', 'makeDirectory', 'link', 'rename'].includes(operation.name)
+        if (operation.number >= number && needsRoom) fail('ENOSPC', operation)
+      }
+      let acknowledged = 0
+      try {
+        const store = await openRunStoreIn(watchFolder(disk.open(), { before: full }), machine)
+        const teller = new StoryTeller(store, machine.pass)
+        for (const [index, step] of STORY.entries()) {
+          await teller.perform(step, pictureAfter(STORY.slice(0, index)))
+          acknowledged += 1
+        }
+      } catch (error) {
+        if (!CaissonError.is(error, 'quota_exceeded')) problems.push(String(error))
+      }
+      const after = await openRunStoreIn(disk.open(), simulateMachine('boot 1', '2', new Set(['1'])))
+      const problem = await problemOf(after, STORY, acknowledged).catch(String)
+      if (problem !== undefined) problems.push(`operation ${number}: ${problem}`)
+    }
+    expect(problems.slice(0, 5)).toEqual([])
+  })
+})

@@ -1,0 +1,99 @@
+/** Runs the story on a disk in memory until the power goes, and opens what is left. */
+import { openRunStoreIn } from '../../host-bindings/store/node/directory-run-store.node.ts'
+import type { RunStore } from '../../src/ports/run-store.ts'
+import { type SimulatedMachine, simulateMachine } from './simulated-machine.ts'
+import { happened, pictureAfter, problemOf, STORY, StoryTeller } from './store-story.ts'
+import { type Random, VolatileDisk } from './volatile-disk.ts'
+import { watchFolder } from './watched-folder.ts'
+
+interface AfterCut {
+  /** Opened after the power came back, on the next boot. */
+  readonly store: RunStore
+  readonly machine: SimulatedMachine
+  /** Steps of the story that had resolved. */
+  readonly acknowledged: number
+}
+
+/** Cuts the power before operation `number`, and says what is wrong afterwards, and whether the story can go on. */
+export async function problemsAt(number: number, seed: number, goOn: boolean): Promise<readonly string[]> {
+  const { store, acknowledged, machine } = await cutAt(number, drawFrom(seed))
+  const problem = await problemOf(store, STORY, acknowledged).catch(String)
+  const failure = goOn ? await finishStory(store, machine, acknowledged) : undefined
+  return [problem, failure].flatMap((one) =>
+    one === undefined ? [] : [`operation ${number}, seed ${seed}: ${one}`],
+  )
+}
+
+/** How many operations the whole story takes. */
+export async function countOperations(): Promise<number> {
+  let count = 0
+  const machine = simulateMachine('boot 1')
+  const folder = watchFolder(new VolatileDisk().open(), {
+    before: ({ number }) => {
+      count = number
+    },
+  })
+  const store = await openRunStoreIn(folder, machine)
+  const teller = new StoryTeller(store, machine.pass)
+  for (const [index, step] of STORY.entries()) await teller.perform(step, pictureAfter(STORY.slice(0, index)))
+  return count
+}
+
+/** Cuts the power before operation `number`; nothing that comes after it happens. */
+async function cutAt(number: number, random: Random): Promise<AfterCut> {
+  const disk = new VolatileDisk()
+  const before = simulateMachine('boot 1')
+  const folder = watchFolder(disk.open(), {
+    before: (operation) => {
+      if (operation.number >= number) throw new Error('the power is gone')
+    },
+  })
+  let acknowledged = 0
+  try {
+    const store = await openRunStoreIn(folder, before)
+    const teller = new StoryTeller(store, before.pass)
+    for (const [index, step] of STORY.entries()) {
+      await teller.perform(step, pictureAfter(STORY.slice(0, index)))
+      acknowledged += 1
+    }
+  } catch {
+    // Every step after the cut fails.
+  }
+  disk.cutPower(random)
+  const machine = simulateMachine('boot 2')
+  return { store: await openRunStoreIn(disk.open(), machine), machine, acknowledged }
+}
+
+/** Does the rest of the story. @returns what went wrong */
+async function finishStory(
+  store: RunStore,
+  machine: SimulatedMachine,
+  acknowledged: number,
+): Promise<string | undefined> {
+  const teller = new StoryTeller(store, machine.pass)
+  try {
+    const done = await happened(store, STORY, acknowledged)
+    // A checkpoint that was put and not named, or that was being collected, may be there or not: put it again.
+    for (const content of pictureAfter(STORY.slice(0, done)).contents) {
+      await teller.perform({ do: 'put', content }, pictureAfter([]))
+    }
+    for (let index = done; index < STORY.length; index++) {
+      const step = STORY[index]
+      if (step !== undefined) await teller.perform(step, pictureAfter(STORY.slice(0, index)))
+    }
+    return await problemOf(store, STORY, STORY.length)
+  } catch (error) {
+    return String((error as Error).stack)
+  }
+}
+
+/** Numbers that look random and are the same for the same seed (xorshift32). */
+export function drawFrom(seed: number): Random {
+  let state = seed | 0 || 1
+  return () => {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    return (state >>> 0) / 2 ** 32
+  }
+}
