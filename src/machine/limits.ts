@@ -65,6 +65,11 @@ const RANGES: Readonly<Record<keyof Limits, readonly [unit: string, min: number,
   logBytes: ['bytes', 0, 2 ** 31],
 }
 
+/** The largest value that a limit can have, in its unit. */
+export function largestLimit(name: keyof Limits): number {
+  return RANGES[name][2]
+}
+
 /**
  * Fills in defaults and refuses what cannot be meant.
  * @throws CaissonError `invalid_limit` with `details: { limit, value, min, max, unit }`

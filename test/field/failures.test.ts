@@ -146,6 +146,21 @@ describe('a line for the shell', () => {
   })
 })
 
+describe('a stack that a guest looks at itself', () => {
+  it.each([
+    ['script', 'new Error("m").stack', '1:10'],
+    ['script', '\n  new Error("m").stack', '2:12'],
+    ['body', '\n  return new Error("m").stack', '2:19'],
+    ['module', 'export default new Error("m").stack', '1:25'],
+    // What stands before a body has to stand in its first line, and nothing takes the columns back.
+    ['body', 'return new Error("m").stack', `1:${17 + 25}`],
+  ] as const)('%s %j: %s', async (form, source, place) => {
+    expect(await runtime.run(source, { form })).toMatchObject({
+      value: expect.stringContaining(`.js:${place})`),
+    })
+  })
+})
+
 describe('a capability that was not granted', () => {
   it.each([
     ['return await vault.open()', 'vault.open'],

@@ -1,6 +1,6 @@
 /** What to do about an end: the sentence under the error. */
 import { showCount } from '../../base/show-count.ts'
-import type { Limits } from '../../machine/limits.ts'
+import { type Limits, largestLimit } from '../../machine/limits.ts'
 import { missingGrants, missingGrantsText } from '../../runtime/missing-grants.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
 
@@ -12,7 +12,8 @@ export interface RunFacts {
   readonly withheld: readonly string[]
 }
 
-const MiB = 1024 * 1024
+const KiB = 1024
+const MiB = 1024 * KiB
 
 /** What guests lack that programs for Node or a page take for granted, and what there is instead. */
 const ABSENT: Readonly<Record<string, string>> = {
@@ -23,6 +24,21 @@ const ABSENT: Readonly<Record<string, string>> = {
   setTimeout: 'A program has no timers; it ends when its work does.',
   window: 'A program runs in no page.',
   document: 'A program runs in no page.',
+}
+
+const READING = 'Grant a directory with --allow-read DIR (--allow-write DIR for writing, too).'
+const WRITING = 'Grant a directory for writing with --allow-write DIR.'
+
+/** Capabilities that flags open, and which. */
+const OPENED_BY: Readonly<Record<string, string>> = {
+  'files.read': READING,
+  'files.readText': READING,
+  'files.list': READING,
+  'files.stat': READING,
+  'files.write': WRITING,
+  'files.mkdir': WRITING,
+  'files.remove': WRITING,
+  'net.fetch': 'Grant hosts with --allow-net HOST.',
 }
 
 /** One sentence, or undefined where there is nothing to advise. Contains text of the program: escape it. */
@@ -38,18 +54,41 @@ export function nextStep(outcome: Outcome, facts: RunFacts): string | undefined 
 }
 
 function afterLimit(limit: Extract<Outcome, { status: 'exhausted' }>['limit'], limits: Limits): string {
-  const rest = 'or make the program do less.'
   switch (limit) {
     case 'fuel':
-      return `Raise it with --fuel ${showCount(limits.fuel * 2).replaceAll(',', '_')}, ${rest}`
+      return raise(
+        'fuel',
+        '--fuel',
+        limits,
+        (n) => showCount(n).replaceAll(',', '_'),
+        'make the program do less',
+      )
     case 'memory':
-      return `Raise it with --memory ${Math.ceil((limits.memoryBytes * 2) / MiB)}MiB, or make the program keep less.`
+      return raise(
+        'memoryBytes',
+        '--memory',
+        limits,
+        (n) => `${Math.ceil(n / MiB)}MiB`,
+        'make the program keep less',
+      )
     case 'stack':
-      return 'Look for recursion without an end, or raise it with --stack.'
+      return raise(
+        'stackBytes',
+        '--stack',
+        limits,
+        (n) => `${n / KiB}KiB`,
+        'look for recursion without an end',
+      )
     case 'wall':
-      return `Raise it with --timeout ${Math.ceil((limits.wallMs * 2) / 1000)}s, ${rest}`
+      return raise(
+        'wallMs',
+        '--timeout',
+        limits,
+        (n) => `${Math.ceil(n / 1000)}s`,
+        'make the program do less',
+      )
     case 'calls':
-      return `Raise it with --calls ${Math.max(1, limits.calls * 2)}, or look for a loop that calls without an end.`
+      return raise('calls', '--calls', limits, String, 'look for a loop that calls without an end')
     case 'bytes':
       return 'Return less, pass less to calls, or work through files.'
     case 'idle':
@@ -59,6 +98,19 @@ function afterLimit(limit: Extract<Outcome, { status: 'exhausted' }>['limit'], l
   }
 }
 
+/** The flag with twice the limit, as far as it goes, or what else to do. */
+function raise(
+  name: keyof Limits,
+  flag: string,
+  limits: Limits,
+  show: (value: number) => string,
+  otherwise: string,
+): string {
+  const more = Math.min(Math.max(1, limits[name] * 2), largestLimit(name))
+  if (more <= limits[name]) return `It cannot be raised any more: ${otherwise}.`
+  return `Raise it with ${flag} ${show(more)}, or ${otherwise}.`
+}
+
 function afterFailure(
   error: Extract<Outcome, { status: 'failed' }>['error'],
   { source, fileName, withheld }: RunFacts,
@@ -66,9 +118,9 @@ function afterFailure(
   const wanted = missingGrants(error, source, withheld)
   const text = missingGrantsText(wanted)
   if (text !== undefined) return `${text}: ${wanted.map((name) => `--grant ${name}`).join(' ')}`
+  const [opened] = missingGrants(error, source, Object.keys(OPENED_BY))
+  if (opened !== undefined) return OPENED_BY[opened]
   const missing = /^'([^']{1,100})' is not defined$/.exec(error.message)?.[1]
-  if (missing === 'files') return 'Grant a directory with --allow-read DIR or --allow-write DIR.'
-  if (missing === 'net') return 'Grant hosts with --allow-net HOST.'
   if (missing !== undefined && Object.hasOwn(ABSENT, missing)) return ABSENT[missing]
   if (error.name === 'SyntaxError' && /\.[mc]?tsx?$/.test(fileName)) {
     return 'This version runs JavaScript: strip the types first, for example with npx esbuild FILE.'

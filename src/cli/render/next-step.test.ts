@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_LIMITS, type LimitName, type Limits, largestLimit } from '../../machine/limits.ts'
+import type { GuestError } from '../../machine/turn.ts'
+import type { Outcome } from '../../runtime/outcome.ts'
+import { nextStep } from './next-step.ts'
+
+const facts = (source = '', limits: Partial<Limits> = {}): Parameters<typeof nextStep>[1] => ({
+  source,
+  fileName: 'p.js',
+  limits: { ...DEFAULT_LIMITS, ...limits },
+  withheld: ['prices.lookup'],
+})
+const exhausted = (limit: LimitName): Outcome => ({ status: 'exhausted', limit, message: 'm' }) as Outcome
+const failed = (error: GuestError): Outcome => ({ status: 'failed', error }) as Outcome
+
+describe('what to do at a limit', () => {
+  it.each<[LimitName, string]>([
+    ['fuel', 'Raise it with --fuel 4_000_000_000, or make the program do less.'],
+    ['memory', 'Raise it with --memory 128MiB, or make the program keep less.'],
+    ['stack', 'Raise it with --stack 1024KiB, or look for recursion without an end.'],
+    ['wall', 'Raise it with --timeout 60s, or make the program do less.'],
+    ['calls', 'Raise it with --calls 2000, or look for a loop that calls without an end.'],
+  ])('%s', (limit, step) => {
+    expect(nextStep(exhausted(limit), facts())).toBe(step)
+  })
+
+  it('never proposes what would be refused', () => {
+    const most = { memoryBytes: largestLimit('memoryBytes'), stackBytes: largestLimit('stackBytes') }
+    expect(nextStep(exhausted('memory'), facts('', most))).toMatch(/cannot be raised any more/)
+    expect(nextStep(exhausted('stack'), facts('', most))).toMatch(/cannot be raised any more/)
+    expect(nextStep(exhausted('calls'), facts('', { calls: 0 }))).toContain('--calls 1,')
+  })
+})
+
+describe('what to do about a failure', () => {
+  const at = { file: 'p.js', line: 1, column: 1 }
+  it.each([
+    ['prices.lookup()', "'prices' is not defined", /^prices\.lookup exists .*: --grant prices\.lookup$/],
+    ['files.readText()', "'files' is not defined", /--allow-read DIR/],
+    ['files.write()', "'files' is not defined", /for writing with --allow-write DIR/],
+    ['net.fetch()', "'net' is not defined", /--allow-net HOST/],
+    ['require("fs")', "'require' is not defined", /no require/],
+  ])('%s', (source, message, step) => {
+    expect(nextStep(failed({ name: 'ReferenceError', message, position: at }), facts(source))).toMatch(step)
+  })
+
+  it('of a granted directory that is for reading alone', () => {
+    const error = { name: 'TypeError', message: 'not a function', position: { ...at, column: 18 } }
+    expect(nextStep(failed(error), facts('await files.write({})'))).toMatch(/--allow-write DIR/)
+  })
+
+  it('is nothing where nothing is known', () => {
+    expect(nextStep(failed({ name: 'Error', message: 'm' }), facts('throw new Error("m")'))).toBeUndefined()
+    expect(nextStep({ status: 'completed' } as Outcome, facts())).toBeUndefined()
+  })
+})
