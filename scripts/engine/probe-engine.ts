@@ -1,8 +1,9 @@
 /**
- * Runs the probe of the heap layout on a freshly built engine, so that a build whose structures moved fails
- * here and not in an application that reads wrong values.
+ * Runs the probes of the heap's layout and the allocator's on a freshly built engine, so that a build whose
+ * structures moved fails here and not in an application that reads wrong values.
  */
 
+import { PROBE_MEMORY_BYTES, probeAllocatorLayout } from '../../src/isolate/allocator-probe.ts'
 import { probeHeapLayout } from '../../src/isolate/bridge/heap-probe.ts'
 import type { Engine } from '../../src/isolate/engine.ts'
 import { EngineInstance } from '../../src/isolate/engine-instance.ts'
@@ -12,7 +13,7 @@ import { installGuestRuntime } from '../../src/isolate/guest-runtime.ts'
 const FUEL = 10_000_000_000
 const STACK_BYTES = 1_048_576
 
-/** @throws CaissonError `engine_mismatch`, naming what is not where `heap-layout.ts` says */
+/** @throws CaissonError `engine_mismatch`, naming what is not where `heap-layout.ts` or `allocator-layout.ts` say */
 export function probeEngine(engine: Engine): void {
   const instance = new EngineInstance(engine, engine.layout.initialPages, () => 0)
   instance.gauge.reset(FUEL)
@@ -32,4 +33,5 @@ export function probeEngine(engine: Engine): void {
       return value
     },
   })
+  probeAllocatorLayout(new EngineInstance(engine, PROBE_MEMORY_BYTES / 65_536, () => 0))
 }

@@ -32,10 +32,8 @@ export const CHUNK = {
   /** What a free chunk of at least 256 bytes uses of itself. */
   headerBytes: 32,
   flagsMask: 7,
-  /** Flag: the chunk before this one is in use. */
+  /** Flag: the chunk before this one is in use, as it always is before a free one. The next flag says that of this one. */
   previousInUse: 1,
-  /** Flag: this one is. */
-  inUse: 2,
 } as const
 
 /** The first of the tree bins whose chunks have at least `LARGE_BYTES`: two bins for each power of two from 256. */

@@ -65,20 +65,19 @@ export function sweepFreed(instance: EngineInstance): number {
   const spread = Math.max(CLOSEST, (Math.floor(look.total / SAMPLES) & ~63) + (CLOSEST % 64))
   let used = 0
   for (const block of look.blocks) used += usedEnd(words, block, spread) - block.start
-  const fuel = look.blocks.length * FUEL_PER_CHUNK + SAMPLES * FUEL_PER_SAMPLE
+  const fuel = look.visited * FUEL_PER_CHUNK + SAMPLES * FUEL_PER_SAMPLE
   if (used < (look.complete ? WORTH_BYTES : WORTH_BYTES_OF_SOME)) return fuel
-  return fuel + sweep(bytes, words, look.complete ? look : new FreeChunks(words, stackBase, end))
-}
 
-function sweep(bytes: Uint8Array, words: Uint32Array, { blocks, total }: FreeChunks): number {
+  const all = look.complete ? look : new FreeChunks(words, stackBase, end)
   let zeroed = 0
-  for (const block of blocks) {
-    const to = usedEnd(words, block, CLOSEST)
+  for (const block of all.blocks) {
+    // The look's own samples too: what they met would make every later look sweep again.
+    const to = Math.max(usedEnd(words, block, CLOSEST), usedEnd(words, block, spread))
     bytes.fill(0, block.start, to)
     zeroed += to - block.start
   }
-  const samples = Math.floor(total / CLOSEST)
-  return blocks.length * FUEL_PER_CHUNK + samples * FUEL_PER_SAMPLE + zeroed * FUEL_PER_BYTE
+  const samples = Math.floor(all.total / CLOSEST) + SAMPLES
+  return fuel + all.visited * FUEL_PER_CHUNK + samples * FUEL_PER_SAMPLE + zeroed * FUEL_PER_BYTE
 }
 
 /** Where the used part of a block ends, as samples tell: its start when none of them meets anything. */
@@ -99,6 +98,8 @@ class FreeChunks {
   total = 0
   /** Whether these are all. */
   complete = true
+  /** Chunks that were looked at, good or bad. */
+  visited = 0
   readonly #words: Uint32Array
   readonly #start: number
   readonly #end: number
@@ -114,10 +115,10 @@ class FreeChunks {
   }
 
   #collect(): void {
-    const top = this.#state(ALLOCATOR.topSizeWord) < LARGE_BYTES ? 0 : this.#state(ALLOCATOR.topWord)
-    if (top !== 0 && !this.#take(top, false)) return
-    const dv = this.#state(ALLOCATOR.dvSizeWord) < LARGE_BYTES ? 0 : this.#state(ALLOCATOR.dvWord)
-    if (dv !== 0 && !this.#take(dv, true)) return
+    const topSize = this.#state(ALLOCATOR.topSizeWord)
+    if (topSize >= LARGE_BYTES && !this.#take(this.#state(ALLOCATOR.topWord), topSize, true)) return
+    const dvSize = this.#state(ALLOCATOR.dvSizeWord)
+    if (dvSize >= LARGE_BYTES && !this.#take(this.#state(ALLOCATOR.dvWord), dvSize)) return
     for (let bin = ALLOCATOR.treeBins - 1; bin >= FIRST_LARGE_BIN; bin -= 1) {
       const root = this.#state(ALLOCATOR.treeBinsWord + bin)
       if (root !== 0 && !this.#takeTree(root)) return
@@ -130,7 +131,7 @@ class FreeChunks {
     for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
       let chunk = node
       do {
-        if (!this.#take(chunk, true)) return false
+        if (!this.#take(chunk)) return false
         chunk = this.#word(chunk, CHUNK.forwardWord)
       } while (chunk !== node)
       for (const side of [CHUNK.leftWord, CHUNK.rightWord]) {
@@ -141,15 +142,20 @@ class FreeChunks {
     return true
   }
 
-  /** False when there is nothing more to take. Behind the topmost chunk there is no `neighbour` to agree with. */
-  #take(chunk: number, neighbour: boolean): boolean {
+  /**
+   * False when there is nothing more to take.
+   * @param stated what the allocator says that the chunk's size is
+   * @param topmost whether it has no neighbour behind it to agree with
+   */
+  #take(chunk: number, stated?: number, topmost = false): boolean {
     if (this.blocks.length >= this.#most) {
       this.complete = false
       return false
     }
-    const size = this.#sizeOfFree(chunk, neighbour)
+    this.visited += 1
+    const size = this.#sizeOfFree(chunk, topmost)
     this.total += size
-    if (size === 0 || this.total > this.#end - this.#start) {
+    if (size === 0 || size !== (stated ?? size) || this.total > this.#end - this.#start) {
       this.blocks.length = 0
       return false
     }
@@ -158,14 +164,14 @@ class FreeChunks {
   }
 
   /** Size of a chunk that proves to be free, large and inside of the heap; otherwise 0. */
-  #sizeOfFree(chunk: number, neighbour: boolean): number {
+  #sizeOfFree(chunk: number, topmost: boolean): number {
     if (chunk % 8 !== 0 || chunk < this.#start || chunk >= this.#end) return 0
     const head = this.#word(chunk, CHUNK.headWord)
     const flags = head & CHUNK.flagsMask
     const size = head - flags
     const next = chunk + size
     if (flags !== CHUNK.previousInUse || size < LARGE_BYTES || next + 8 > this.#end) return 0
-    if (!neighbour) return size
+    if (topmost) return size
     const agrees =
       this.#word(next, CHUNK.previousSizeWord) === size &&
       (this.#word(next, CHUNK.headWord) & CHUNK.previousInUse) === 0
