@@ -84,7 +84,8 @@ const arbitraryBigint: fc.Arbitrary<bigint> = fc.oneof(
   fc.constantFrom(0n, -1n, 255n, 256n, 2n ** 63n, -(2n ** 63n), 2n ** 64n, -(2n ** 1024n), 2n ** 2000n + 1n),
 )
 
-const arbitraryPrimitive: fc.Arbitrary<unknown> = fc.oneof(
+/** A value that is no object. */
+export const arbitraryPrimitive: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom(undefined, null, true, false),
   arbitraryNumber,
   arbitraryText,
@@ -162,7 +163,11 @@ function shellOf(
       return new Set()
     case 'error': {
       const Class = ERRORS[node.number % ERRORS.length] ?? Error
-      return node.places.length % 2 === 0 ? new Class(node.text) : new Class()
+      const error = node.places.length % 2 === 0 ? new Class(node.text) : new Class()
+      if (node.number % 7 === 0) {
+        Object.defineProperty(error, 'name', { value: 'CustomError', writable: true, configurable: true })
+      }
+      return error
     }
     case 'date':
       return new Date(node.places.length === 0 ? Number.NaN : node.number * 1e7 - 1e12)
@@ -250,83 +255,4 @@ export function arbitraryValue(options: ArbitraryValueOptions = {}): fc.Arbitrar
       return objects[0]
     })
   return fc.oneof({ weight: 1, arbitrary: arbitraryPrimitive }, { weight: 6, arbitrary: graph })
-}
-
-/**
- * Where two values differ, or undefined when they are the same: equal content, equal sharing, no shared object.
- *
- * Compares what a value is, whichever code made it: kinds by `Object.prototype.toString`, properties with their
- * order if `ordered`, prototypes not at all. Stacks of errors are not compared.
- */
-export function differenceOf(left: unknown, right: unknown, ordered = true): string | undefined {
-  const rightOf = new Map<object, object>()
-  const leftOf = new Map<object, object>()
-  const compare = (a: unknown, b: unknown, path: string): string | undefined => {
-    if (typeof a !== 'object' || a === null || typeof b !== 'object' || b === null) {
-      return Object.is(a, b) ? undefined : `${path}: ${String(a)} is not ${String(b)}`
-    }
-    if (rightOf.has(a) || leftOf.has(b)) {
-      return rightOf.get(a) === b && leftOf.get(b) === a ? undefined : `${path}: shared otherwise`
-    }
-    if (a === b) return `${path}: the very same object`
-    rightOf.set(a, b)
-    leftOf.set(b, a)
-    return compareContent(a, b, path)
-  }
-  const compareAll = (pairs: readonly (readonly [unknown, unknown, string])[]): string | undefined => {
-    for (const [a, b, path] of pairs) {
-      const difference = compare(a, b, path)
-      if (difference !== undefined) return difference
-    }
-    return undefined
-  }
-  const compareContent = (a: object, b: object, path: string): string | undefined => {
-    const tag = Object.prototype.toString.call(a)
-    if (tag !== Object.prototype.toString.call(b)) return `${path}: ${tag} is not another kind`
-    if (a instanceof ArrayBuffer && b instanceof ArrayBuffer) {
-      return String(new Uint8Array(a)) === String(new Uint8Array(b)) ? undefined : `${path}: bytes`
-    }
-    if (ArrayBuffer.isView(a) && ArrayBuffer.isView(b)) {
-      const sizes = [a.byteOffset, a.byteLength].join() === [b.byteOffset, b.byteLength].join()
-      return sizes ? compare(a.buffer, b.buffer, `${path}.buffer`) : `${path}: offset or length`
-    }
-    const pairs: (readonly [unknown, unknown, string])[] = []
-    if (a instanceof Map && b instanceof Map) {
-      if (a.size !== b.size) return `${path}: size`
-      const others = [...b]
-      for (const [i, entry] of [...a].entries()) {
-        pairs.push(
-          [entry[0], others[i]?.[0], `${path}<key ${i}>`],
-          [entry[1], others[i]?.[1], `${path}<value ${i}>`],
-        )
-      }
-    }
-    if (a instanceof Set && b instanceof Set) {
-      if (a.size !== b.size) return `${path}: size`
-      const others = [...b]
-      for (const [i, element] of [...a].entries()) pairs.push([element, others[i], `${path}<${i}>`])
-    }
-    if (a instanceof Date && b instanceof Date) pairs.push([a.getTime(), b.getTime(), `${path} time`])
-    if (a instanceof RegExp && b instanceof RegExp) pairs.push([String(a), String(b), `${path} pattern`])
-    if (/Number|String|Boolean|BigInt/.test(tag)) pairs.push([a.valueOf(), b.valueOf(), `${path} inside`])
-    if (a instanceof Error && b instanceof Error) {
-      pairs.push([a.name, b.name, `${path}.name`], [a.message, b.message, `${path}.message`])
-      pairs.push([Object.hasOwn(a, 'message'), Object.hasOwn(b, 'message'), `${path} has message`])
-      pairs.push([Object.hasOwn(a, 'cause'), Object.hasOwn(b, 'cause'), `${path} has cause`])
-      pairs.push([a.cause, b.cause, `${path}.cause`])
-      return compareAll(pairs)
-    }
-    if (Array.isArray(a) && Array.isArray(b)) pairs.push([a.length, b.length, `${path}.length`])
-    const keys = Object.keys(a)
-    const otherKeys = Object.keys(b)
-    const inOrder = ordered ? [keys, otherKeys] : [[...keys].sort(), [...otherKeys].sort()]
-    if (JSON.stringify(inOrder[0]) !== JSON.stringify(inOrder[1]))
-      return `${path}: keys ${keys} are not ${otherKeys}`
-    for (const key of keys) {
-      const [x, y] = [a, b].map((object) => Object.getOwnPropertyDescriptor(object, key)?.value as unknown)
-      pairs.push([x, y, `${path}[${JSON.stringify(key)}]`])
-    }
-    return compareAll(pairs)
-  }
-  return compare(left, right, 'value')
 }

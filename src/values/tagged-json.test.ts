@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { CaissonError } from '../base/errors.ts'
-import { arbitraryValue, differenceOf } from './arbitrary-value.testkit.ts'
+import { arbitraryValue } from './arbitrary-value.testkit.ts'
 import { copyValue } from './copy-value.ts'
+import { differenceOf } from './difference-of.testkit.ts'
 import { fromTaggedJson, toTaggedJson } from './tagged-json.ts'
 
 function refusal(json: unknown): { code?: string; message?: string } {

@@ -1,8 +1,9 @@
 /** Properties of copying, over graphs of every kind. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { arbitraryValue, differenceOf, type NodeKind } from './arbitrary-value.testkit.ts'
+import { arbitraryValue, type NodeKind } from './arbitrary-value.testkit.ts'
 import { copyMeasured, copyValue, measureValue } from './copy-value.ts'
+import { differenceOf } from './difference-of.testkit.ts'
 
 const WITHOUT_VIEWS: readonly NodeKind[] = [
   'object',

@@ -5,7 +5,7 @@
  */
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { LIMITS, TestGuest } from '../../src/isolate/bridge/bridge.testkit.ts'
-import { difference } from '../../src/isolate/bridge/same-value.testkit.ts'
+import { differenceOf } from '../../src/values/difference-of.testkit.ts'
 import { DEFAULT_VALUE_LIMITS } from '../../src/values/limits.ts'
 import { codeOf, expectCorruptionContained } from './heap-corruption.ts'
 
@@ -94,7 +94,7 @@ describe('a guest that replaced every global and poisoned every prototype', () =
     }
     const cyclic = { value, self: undefined as unknown }
     cyclic.self = cyclic
-    expect(difference(cyclic, guest.roundTrip(cyclic))).toBeUndefined()
+    expect(differenceOf(cyclic, guest.roundTrip(cyclic))).toBeUndefined()
     const failure = guest.writer.writeFailure({ code: 'denied', message: 'no', details: { a: 1 } })
     expect(guest.reader.readError(failure)).toMatchObject({ name: 'Error', message: 'no', code: 'denied' })
     expect(guest.reader.inspect(failure)).toContain("code: 'denied'")
@@ -112,7 +112,7 @@ describe('a guest that replaced every global and poisoned every prototype', () =
     })()`)
     const cycle: unknown[] = [{ a: 1 }]
     cycle.push(cycle, new Map([[cycle, 1]]))
-    expect(difference(cycle, guest.roundTrip(cycle))).toBeUndefined()
+    expect(differenceOf(cycle, guest.roundTrip(cycle))).toBeUndefined()
     expect(guest.evaluate('caught')).toEqual([])
   })
 })

@@ -1,9 +1,9 @@
 import { runInThisContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { CaissonError } from '../../base/errors.ts'
+import { differenceOf } from '../../values/difference-of.testkit.ts'
 import { DEFAULT_VALUE_LIMITS } from '../../values/limits.ts'
 import { LIMITS, TestGuest } from './bridge.testkit.ts'
-import { difference } from './same-value.testkit.ts'
 
 const guest = new TestGuest()
 
@@ -55,7 +55,7 @@ describe('HeapReader.read', () => {
     '[JSON, Math, Reflect]',
   ])('agrees with structured clone on %s', (source) => {
     const expected: unknown = structuredClone(runInThisContext(`(${source})`))
-    expect(difference(expected, guest.evaluate(`(${source})`))).toBeUndefined()
+    expect(differenceOf(expected, guest.evaluate(`(${source})`))).toBeUndefined()
   })
 
   it('reads arguments objects as plain objects with index keys', () => {

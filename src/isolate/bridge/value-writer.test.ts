@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { CaissonError } from '../../base/errors.ts'
+import { differenceOf } from '../../values/difference-of.testkit.ts'
 import { LIMITS, TestGuest } from './bridge.testkit.ts'
-import { difference } from './same-value.testkit.ts'
 
 const guest = new TestGuest()
 /** `[1, , 3]` */
@@ -74,16 +74,16 @@ describe('ValueWriter.write', () => {
     for (const depth of [31, 32, 33, 64, 500, 1999]) {
       let value: unknown[] = []
       for (let i = 0; i < depth; i += 1) value = [value]
-      expect(difference(value, guest.roundTrip(value))).toBeUndefined()
+      expect(differenceOf(value, guest.roundTrip(value))).toBeUndefined()
     }
     const wide = Array.from({ length: 200_000 }, (_, i) => i)
-    expect(difference(wide, guest.roundTrip(wide))).toBeUndefined()
+    expect(differenceOf(wide, guest.roundTrip(wide))).toBeUndefined()
     const long = 'x'.repeat(5_000_000)
     expect(guest.roundTrip(long)).toBe(long)
     expect(guest.roundTrip('\u65e5'.repeat(100_000))).toBe('\u65e5'.repeat(100_000))
     expect(guest.roundTrip(2n ** 1_000_000n)).toBe(2n ** 1_000_000n)
     const keyed = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`key${i}`, i]))
-    expect(difference(keyed, guest.roundTrip(keyed))).toBeUndefined()
+    expect(differenceOf(keyed, guest.roundTrip(keyed))).toBeUndefined()
   })
 
   it('sends of a view that does not show its whole buffer only what it shows', () => {
