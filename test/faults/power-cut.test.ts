@@ -5,14 +5,14 @@
  * test draws more often.
  */
 import { describe, expect, it } from 'vitest'
-import { countOperations, problemsAt } from './power-cut.ts'
+import { listOperations, problemsAt } from './power-cut.ts'
 
 describe('a directory store when the power goes', () => {
   it('1: keeps every acknowledged step, and of the next one all or nothing, at each operation', async () => {
-    const operations = await countOperations()
-    expect(operations).toBeGreaterThan(300)
+    const operations = await listOperations()
+    expect(operations.length).toBeGreaterThan(300)
     const problems: string[] = []
-    for (let number = 1; number <= operations; number++) {
+    for (const { number } of operations) {
       // Going on to the end takes long; every third is enough here.
       problems.push(...(await problemsAt(number, number, number % 3 === 0)))
     }

@@ -4,7 +4,7 @@ import type { RunStore } from '../../src/ports/run-store.ts'
 import { type SimulatedMachine, simulateMachine } from './simulated-machine.ts'
 import { happened, pictureAfter, problemOf, STORY, StoryTeller } from './store-story.ts'
 import { type Random, VolatileDisk } from './volatile-disk.ts'
-import { watchFolder } from './watched-folder.ts'
+import { type Operation, watchFolder } from './watched-folder.ts'
 
 interface AfterCut {
   /** Opened after the power came back, on the next boot. */
@@ -24,19 +24,19 @@ export async function problemsAt(number: number, seed: number, goOn: boolean): P
   )
 }
 
-/** How many operations the whole story takes. */
-export async function countOperations(): Promise<number> {
-  let count = 0
+/** The operations that the whole story takes; the one at index 0 has number 1. */
+export async function listOperations(): Promise<readonly Operation[]> {
+  const operations: Operation[] = []
   const machine = simulateMachine('boot 1')
   const folder = watchFolder(new VolatileDisk().open(), {
-    before: ({ number }) => {
-      count = number
+    before: (operation) => {
+      operations.push(operation)
     },
   })
   const store = await openRunStoreIn(folder, machine)
   const teller = new StoryTeller(store, machine.pass)
   for (const [index, step] of STORY.entries()) await teller.perform(step, pictureAfter(STORY.slice(0, index)))
-  return count
+  return operations
 }
 
 /** Cuts the power before operation `number`; nothing that comes after it happens. */

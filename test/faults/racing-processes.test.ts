@@ -1,0 +1,67 @@
+/** Several real processes on one store: one winner, and nothing that a head needs is collected. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDirectoryRunStore } from '../../host-bindings/store/node/directory-run-store.node.ts'
+import { openStoreChildren, type StoreChildren } from './child-process.ts'
+
+let children: StoreChildren
+beforeAll(async () => {
+  children = await openStoreChildren()
+})
+afterAll(() => children[Symbol.asyncDispose]())
+
+describe('processes that want the same run', { timeout: 120_000 }, () => {
+  it('2: hold it one after the other, with tokens that grow, and each finds what the last one wrote', async () => {
+    const folder = children.folder()
+    const racing = Array.from({ length: 3 }, () => children.start('race', folder, 15))
+    for (const { signal, errors } of await Promise.all(racing.map(({ ended }) => ended))) {
+      expect(signal).toBeNull()
+      expect(errors).toBe('')
+    }
+    const store = await openDirectoryRunStore(folder)
+    const tokens = (await store.entries('race', 0, 1_000)).map((entry) =>
+      Number(new TextDecoder().decode(entry)),
+    )
+    expect(tokens).toEqual([...new Set(tokens)].sort((left, right) => left - right))
+    const said = racing.flatMap(({ lines }) => lines as number[])
+    expect(said.sort((left, right) => left - right)).toEqual(tokens)
+    expect(tokens).toHaveLength(45)
+    expect(await store.head('race')).toMatchObject({ version: 45, position: 45 })
+    await store.close()
+  })
+
+  it('take over at once from one that was killed, and never while it lives', async () => {
+    const folder = children.folder()
+    const child = children.start('endless', folder)
+    await child.started
+    const store = await openDirectoryRunStore(folder)
+    await expect(store.lease('endless', 1_000)).rejects.toMatchObject({ code: 'store_conflict' })
+    child.kill()
+    await child.ended
+    const lease = await store.lease('endless', 1_000)
+    expect(lease.fencingToken).toBeGreaterThan(0)
+    await store.close()
+  })
+})
+
+describe('a process that collects while others set heads', { timeout: 120_000 }, () => {
+  it('4: never removes what a head names', async () => {
+    const folder = children.folder()
+    const collector = children.start('collect', folder)
+    const writers = [1, 2].map(() => children.start('checkpoint', folder, 40))
+    for (const writer of writers) {
+      const { signal, errors } = await writer.ended
+      expect({ signal, errors }).toEqual({ signal: null, errors: '' })
+      expect(new Set(writer.lines)).toEqual(new Set([true]))
+      expect(writer.lines).toHaveLength(40)
+    }
+    collector.kill()
+    await collector.ended
+    const store = await openDirectoryRunStore(folder)
+    const runs = await store.runs()
+    expect(runs).toHaveLength(2)
+    for (const run of runs) {
+      for (const id of (await store.head(run))?.chain ?? []) expect(await store.getBlob(id)).toBeDefined()
+    }
+    await store.close()
+  })
+})
