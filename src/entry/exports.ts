@@ -23,10 +23,18 @@ export type { Clock } from '../ports/clock.ts'
 export type { CompiledModule, EngineSource, LoadedEngine } from '../ports/engine-source.ts'
 export type { Entropy } from '../ports/entropy.ts'
 export type { Lease } from '../ports/lease.ts'
+export type { RunHead, RunLease, RunStore } from '../ports/run-store.ts'
 export type { Telemetry } from '../ports/telemetry.ts'
 export type { CheckpointOptions } from '../runtime/checkpoints.ts'
+export type { CheckpointPolicy } from '../runtime/durable-run.ts'
 export type { Guest } from '../runtime/guest.ts'
-export type { RestoreOptions, RunOptions, RuntimeOptions } from '../runtime/options.ts'
+export type {
+  HandAnswer,
+  RestoreOptions,
+  ResumeOptions,
+  RunOptions,
+  RuntimeOptions,
+} from '../runtime/options.ts'
 export type { Outcome } from '../runtime/outcome.ts'
 export type { Runtime } from '../runtime/runtime.ts'
 export type { CheckpointKey, CheckpointKeys, KeyRing } from '../snapshot/container/checkpoint-keys.ts'

@@ -24,8 +24,11 @@ export interface DriveOptions extends SessionOptions {
   readonly stopAtCall?: number | undefined
   /** What the host knows of the calls that a restored guest waits for. */
   readonly known?: KnownCalls | undefined
-  /** Called while the guest waits, before calls that it asked for reach the gate. What it throws ends the run. */
-  readonly atRest?: (() => void | Promise<void>) | undefined
+  /**
+   * Called while the guest waits, before calls that it asked for reach the gate; `stopping` before it is parked for
+   * good. What it throws goes to who drives.
+   */
+  readonly atRest?: ((stopping: boolean) => void | Promise<void>) | undefined
 }
 
 /** Of calls that were asked before a guest was restored, by the host's own record. */
@@ -76,9 +79,12 @@ export async function driveSession(session: Session, first: Step, options: Drive
   /** What follows from a turn after which the guest waits. */
   const proceed = async (step: Step & { readonly status: 'waiting' }): Promise<Step> => {
     const asked = step.calls.at(-1)
-    if (atRest !== undefined) await atRest()
-    if (session.end !== undefined) return { status: 'ended', end: session.end }
-    if (asked !== undefined && asked.id >= stopAtCall) return park()
+    const stopping = asked !== undefined && asked.id >= stopAtCall
+    if (atRest !== undefined) {
+      await atRest(stopping)
+      if (session.end !== undefined) return { status: 'ended', end: session.end }
+    }
+    if (stopping) return park()
     desk.add(known === NOTHING_KNOWN ? step.calls : step.calls.filter(isOpen))
     if (!desk.expecting) {
       return known.inDoubt.size > 0 && machine.pending.some(({ id }) => known.inDoubt.has(id))

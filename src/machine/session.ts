@@ -20,7 +20,16 @@ import { LogKeeper } from './log-keeper.ts'
 import type { Outcome, RunEnd } from './outcome.ts'
 import type { SessionState } from './session-state.ts'
 import { TimeKeeper } from './time-keeper.ts'
-import type { GuestError, Machine, MachineStart, PendingCall, Turn, TurnControl, Usage } from './turn.ts'
+import type {
+  Answer,
+  GuestError,
+  Machine,
+  MachineStart,
+  PendingCall,
+  Turn,
+  TurnControl,
+  Usage,
+} from './turn.ts'
 
 export interface SessionOptions {
   /** Not started. Whoever opened it disposes it. */
@@ -35,6 +44,8 @@ export interface SessionOptions {
   readonly signal?: AbortSignal | undefined
   /** Logical time in milliseconds when answers are delivered. Default `clock.now`. Going back is ignored. */
   readonly now?: () => number
+  /** Told of every delivery, before the turn that it leads to. */
+  readonly onDelivery?: ((nowMs: number, answers: readonly Answer[]) => void) | undefined
   /** The machine was restored, and waits: `goOn` instead of `begin`. */
   readonly restored?: SessionState | undefined
 }
@@ -148,7 +159,17 @@ export class Session {
       return this.finish(exhausted('bytes', start.limits, 'bytesIn'))
     }
     const answers = deliveries.map(({ answer }) => answer)
-    return this.#turn(() => machine.settle(answers, this.#logicalNow(), this.#control))
+    const nowMs = this.#logicalNow()
+    this.#options.onDelivery?.(nowMs, answers)
+    return this.#turn(() => machine.settle(answers, nowMs, this.#control))
+  }
+
+  /** A turn that was taken before, by the record of the run: delivers the same answers at the same time. */
+  repeat(nowMs: number, deliveries: readonly Delivery[]): Promise<Step> {
+    for (const { bytes } of deliveries) this.#bytesIn += bytes
+    this.#nowMs = nowMs
+    const answers = deliveries.map(({ answer }) => answer)
+    return this.#turn(() => this.#options.machine.settle(answers, nowMs, this.#control))
   }
 
   /** Ends the run when a delivery says that it must not go on. */

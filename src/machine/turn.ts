@@ -104,7 +104,7 @@ export interface MachineCapture {
   readonly memoryBytes: number
   /** Pages that changed since the last capture or restore, else since the machine's base image; ascending, copies. */
   readonly changes: readonly MemoryChange[]
-  /** Everything beside the memory: a plain value of the machine's own, which the canonical encoding takes. */
+  /** Everything beside the memory: a plain value of the machine's own, which `values/` can encode. */
   readonly state: unknown
 }
 

@@ -25,6 +25,8 @@ export type SyncCallRecord =
       readonly ok: false
       readonly code: string
       readonly message: string
+      readonly name?: string
+      readonly details?: Readonly<Record<string, string | number | boolean>>
     }
 
 export interface CallIntent {

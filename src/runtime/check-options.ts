@@ -9,8 +9,9 @@ import {
   oneOf,
   trueOrFalse,
   wholeFrom,
+  withMethods,
 } from '../base/option-checks.ts'
-import type { RestoreOptions, RunOptions, RuntimeOptions } from './options.ts'
+import type { RestoreOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
 
 const RUN: OptionChecks<RunOptions> = {
   input: anything,
@@ -28,6 +29,8 @@ const RUN: OptionChecks<RunOptions> = {
   seed: anything, // the runtime says itself what a seed is
   domain: aText,
   stateDigest: trueOrFalse,
+  run: [isRunName, 'a name of 1 to 128 characters of A-Z a-z 0-9 . _ -, not beginning with a dot'],
+  stopAtCall: wholeFrom(1),
   principal: aText,
   label: oneOf('plain', 'secret'),
   thread: oneOf('host', 'worker'),
@@ -40,6 +43,16 @@ const RESTORE: OptionChecks<RestoreOptions> = {
   domain: RUN.domain,
   principal: RUN.principal,
   thread: RUN.thread,
+}
+
+const RESUME: OptionChecks<ResumeOptions> = {
+  ...RESTORE,
+  stopAtCall: RUN.stopAtCall,
+  stateDigest: RUN.stateDigest,
+  checkpoint: [(value) => value instanceof Uint8Array, 'a Uint8Array'],
+  answers: listOf('answers: { id, value } or { id, error }'),
+  confirm: listOf('ids of calls'),
+  addFuel: wholeFrom(0),
 }
 
 const RUNTIME: OptionChecks<RuntimeOptions> = {
@@ -59,12 +72,23 @@ const RUNTIME: OptionChecks<RuntimeOptions> = {
   entropy: anObject,
   engines: anObject,
   engineId: aText,
+  store: withMethods('a run store', 'putBlob', 'getBlob', 'head', 'setHead', 'append', 'entries', 'lease'),
   checkpoints: anObject,
 }
 
 /** @throws CaissonError `invalid_argument` with `details: { option }` */
 export function checkRunOptions(options: RunOptions): void {
   checkOptions(options, RUN)
+}
+
+/** @throws CaissonError `invalid_argument` with `details: { option }` */
+export function checkResumeOptions(options: ResumeOptions): void {
+  checkOptions(options, RESUME)
+}
+
+/** Whether a store can keep a run under this name. */
+export function isRunName(name: unknown): boolean {
+  return typeof name === 'string' && /^(?!\.)[A-Za-z0-9._-]{1,128}$/.test(name)
 }
 
 /** @throws CaissonError `invalid_argument` with `details: { option }` */

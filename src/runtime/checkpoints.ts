@@ -13,7 +13,10 @@ import { type CheckpointKeys, checkKeys } from '../snapshot/container/checkpoint
 import { type CheckpointLimits, parseCheckpointLimits } from '../snapshot/container/checkpoint-limits.ts'
 import { type DecodedChain, decodeChain } from '../snapshot/container/decode-chain.ts'
 import { encodeCheckpoint } from '../snapshot/container/encode-checkpoint.ts'
+import { type InspectedCheckpoint, inspectCheckpoint } from '../snapshot/container/inspect-checkpoint.ts'
 import type { PageTree } from '../snapshot/page-tree.ts'
+import type { EntryCodecOptions } from '../snapshot/run-log/entry-codec.ts'
+import type { CheckpointPolicy } from './durable-run.ts'
 import { decodeGuestState, encodeGuestState, type GuestState } from './guest-state.ts'
 
 /** How checkpoints are protected and bounded. */
@@ -21,6 +24,8 @@ export interface CheckpointOptions {
   /** With a `mac` key only checkpoints written with it are taken; with an `encryption` key they are encrypted. */
   readonly keys?: CheckpointKeys
   readonly limits?: Partial<CheckpointLimits>
+  /** When runs in a store are checkpointed. */
+  readonly every?: CheckpointPolicy
 }
 
 /** Whom a checkpoint belongs to. */
@@ -71,6 +76,27 @@ export class Checkpoints {
   /** Whether what was read was written by somebody with the key. */
   get authenticated(): boolean {
     return this.#options.keys?.mac !== undefined
+  }
+
+  /** What log entries are sealed with. */
+  get sealing(): EntryCodecOptions {
+    const { ports, keys } = this.#decodeOptions()
+    return { ports, ...(keys && { keys }) }
+  }
+
+  /** @throws CaissonError `encryption_required` when a secret guest could not be written down */
+  checkLabel(label: CheckpointOwner['label']): void {
+    if (label === 'plain' || this.#options.keys?.encryption !== undefined) return
+    throw new CaissonError(
+      'encryption_required',
+      'The guest may hold secrets, and no key to encrypt what is kept of it is configured (option checkpoints.keys.encryption).',
+    )
+  }
+
+  /** What a checkpoint says of itself: whole, and nothing more is known of it. */
+  inspect(bytes: Uint8Array): Promise<InspectedCheckpoint> {
+    const { ports, limits } = this.#decodeOptions()
+    return inspectCheckpoint(bytes.slice(), { ports, ...(limits && { limits }) })
   }
 
   /** Pages of a guest that has not started. */

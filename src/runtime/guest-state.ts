@@ -7,9 +7,8 @@
 import { CaissonError } from '../base/errors.ts'
 import { type Limits, parseLimits } from '../machine/limits.ts'
 import { parseSessionState, type SessionState } from '../machine/session-state.ts'
-import { decodeCanonical } from '../values/decode-canonical.ts'
-import { encodeCanonical } from '../values/encode-canonical.ts'
 import type { ValueLimits } from '../values/limits.ts'
+import { decodeOrdered, encodeOrdered } from '../values/ordered-bytes.ts'
 
 export interface GuestState {
   /** Idempotency keys are derived from it. */
@@ -29,12 +28,12 @@ const GUEST_ID = /^[\w./-]{1,300}$/
 
 /** @throws CaissonError `value_too_large` when the pending calls and lines are more than a checkpoint takes */
 export function encodeGuestState(state: GuestState): Uint8Array {
-  return encodeCanonical({ version: VERSION, ...state }, STATE_LIMITS, 'guest')
+  return encodeOrdered({ version: VERSION, ...state }, STATE_LIMITS)
 }
 
 /** @throws CaissonError `corrupted` */
 export function decodeGuestState(bytes: Uint8Array): GuestState {
-  const state = decodeCanonical(bytes, STATE_LIMITS) as Partial<Record<string, unknown>> | null
+  const state = decodeOrdered(bytes, STATE_LIMITS) as Partial<Record<string, unknown>> | null
   if (typeof state !== 'object' || state === null || state.version !== VERSION) {
     throw corrupted('it is not of version 1')
   }

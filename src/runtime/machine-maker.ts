@@ -5,7 +5,6 @@
  * 1. Instances are never shared between trust domains, not even one after the other.
  * 2. In the host's thread at most `instances` guests hold one while they wait; the others are parked.
  */
-import type { Gate } from '../capability/gate.ts'
 import { type BaseImage, baseImageOf } from '../isolate/base-image.ts'
 import { type Engine, parseEngine } from '../isolate/engine.ts'
 import { InstancePool } from '../isolate/instance-pool.ts'
@@ -13,7 +12,7 @@ import { checkNativeStack } from '../isolate/native-stack.ts'
 import { ParkableIsolate } from '../isolate/parkable-isolate.ts'
 import { Residents } from '../isolate/residents.ts'
 import type { Limits } from '../machine/limits.ts'
-import type { Machine } from '../machine/turn.ts'
+import type { Machine, SyncCalls } from '../machine/turn.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
 import { DomainPools } from './domain-pools.ts'
 import type { RunOptions, RuntimeOptions } from './options.ts'
@@ -57,13 +56,17 @@ export class MachineMaker {
   }
 
   /** @throws CaissonError `disposed`, `unsupported`, `native_stack_low`, `isolate_destroyed` */
-  open({ domain = 'default', thread }: MachineKind, limits: Limits, gate: Gate): Machine | Promise<Machine> {
-    if (thread === 'worker') return this.#workers.acquire(domain, gate.sync)
+  open(
+    { domain = 'default', thread }: MachineKind,
+    limits: Limits,
+    syncCalls: SyncCalls,
+  ): Machine | Promise<Machine> {
+    if (thread === 'worker') return this.#workers.acquire(domain, syncCalls)
     checkNativeStack(this.engine, this.base, limits.stackBytes)
     return new ParkableIsolate({
       pool: this.#pools.get(domain),
       residents: this.#residents,
-      syncCalls: gate.sync,
+      syncCalls,
     })
   }
 

@@ -10,6 +10,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { EngineSource } from '../ports/engine-source.ts'
 import type { Entropy } from '../ports/entropy.ts'
 import type { Lease } from '../ports/lease.ts'
+import type { RunStore } from '../ports/run-store.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { CheckpointOptions } from './checkpoints.ts'
 
@@ -47,6 +48,8 @@ export interface RuntimeOptions {
   readonly entropy?: Entropy
   /** Replaces the engine that comes with the package. */
   readonly engines?: EngineSource
+  /** Where runs that have a name are kept. */
+  readonly store?: RunStore
   /** Keys and bounds of checkpoints. */
   readonly checkpoints?: CheckpointOptions
   /** Id of an engine build to use. Default: the newest of the source. */
@@ -72,6 +75,13 @@ export interface RunOptions {
   readonly domain?: string
   /** Whether the outcome carries the digest of the guest's final state (about a millisecond). Default false. */
   readonly stateDigest?: boolean
+  /**
+   * Keeps the run in the runtime's store under this name: its log as it goes, and checkpoints. Whatever happens to
+   * the process, `resume` goes on with it. 1 to 128 characters of `A-Z a-z 0-9 . _ -`, not beginning with a dot.
+   */
+  readonly run?: string
+  /** Suspends a kept run when the call with this number has been asked for, and before it is made. */
+  readonly stopAtCall?: number
   /** Who acts: checkpoints carry it, and are restored for the same one only. Default "". */
   readonly principal?: string
   /** `secret`: the guest may see secrets, so its checkpoints are written encrypted or not at all. Default `plain`. */
@@ -91,4 +101,19 @@ export interface RestoreOptions
    * that is wider than the runtime's own. What was used before counts.
    */
   readonly limits?: Partial<Limits>
+}
+
+/** An answer that somebody gives by hand to a pending call. It passes the gate like one of the capability's. */
+export type HandAnswer = { readonly id: number } & ({ readonly value: unknown } | { readonly error: unknown })
+
+/** Options of a kept run that goes on. */
+export interface ResumeOptions extends RestoreOptions, Pick<RunOptions, 'stopAtCall' | 'stateDigest'> {
+  /** Given, it must be the newest checkpoint of the run: an older one is refused. */
+  readonly checkpoint?: Uint8Array
+  /** Answers to pending calls: for calls in doubt of which somebody knows how they ended. */
+  readonly answers?: readonly HandAnswer[]
+  /** Ids of calls in doubt that are to be made again. */
+  readonly confirm?: readonly number[]
+  /** Fuel on top of the limit that the run had: for one that ended `exhausted`. */
+  readonly addFuel?: number
 }

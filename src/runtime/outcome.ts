@@ -6,6 +6,10 @@ export type Outcome = DrivenOutcome & {
   readonly engine: string
   /** Digest of the guest's final state, if it was asked for. Equal on every runtime for equal histories. */
   readonly stateDigest?: string
+  /** Name of a kept run. */
+  readonly run?: string
+  /** Id of the newest checkpoint of a kept run, under which its store has it. */
+  readonly checkpoint?: string
   /**
    * Where a guest failed because it reached for a capability that exists and that it was not granted: which. For the
    * embedder. It names what the guest may not know of: keep it from who wrote the program, unless they may.

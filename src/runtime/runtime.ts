@@ -21,17 +21,25 @@ import { Stepper } from '../machine/stepper.ts'
 import type { GuestError, Machine, MachineStart } from '../machine/turn.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
 import type { PageTree } from '../snapshot/page-tree.ts'
-import { checkRestoreOptions, checkRunOptions, checkRuntimeOptions } from './check-options.ts'
+import {
+  checkRestoreOptions,
+  checkResumeOptions,
+  checkRunOptions,
+  checkRuntimeOptions,
+  isRunName,
+} from './check-options.ts'
 import { type CheckpointOwner, Checkpoints } from './checkpoints.ts'
 import { failureReport } from './failure-report.ts'
+import { goingOn } from './going-on.ts'
 import { createGuest, type Guest } from './guest.ts'
 import { GuestLine } from './guest-line.ts'
 import { MachineMaker } from './machine-maker.ts'
 import { type LimitBounds, limitsOf, machineStart } from './machine-start.ts'
 import { missingGrants, missingGrantsText } from './missing-grants.ts'
-import type { RestoreOptions, RunOptions, RuntimeOptions } from './options.ts'
+import type { RestoreOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
 import type { Outcome } from './outcome.ts'
 import type { Platform } from './platform.ts'
+import { type KeptOutcome, RunKeeper } from './run-keeper.ts'
 
 const DEFAULT_MAX_MEMORY = 256 * 1024 * 1024
 const DEFAULT_CONCURRENCY = 64
@@ -56,6 +64,13 @@ export interface Runtime {
    *   `encryption_required`, `invalid_argument`, `invalid_limit`, `unknown_capability`, `aborted`, `disposed`
    */
   restore(checkpoint: Uint8Array, options?: RestoreOptions): Promise<Guest>
+  /**
+   * Goes on with a run of the store: from its last checkpoint, through the answers that were recorded since, to its
+   * end. Calls of which nobody knows whether they took effect are made again if they are idempotent or confirmed;
+   * otherwise the run is suspended when it waits for nothing else. A run that has ended gives its outcome again.
+   * @throws CaissonError as `restore`; `not_found`, `store_conflict`, `lease_lost`, `store_failed`, `unknown_call`
+   */
+  resume(run: string, options?: ResumeOptions): Promise<Outcome>
   /** Refuses new guests, lets the ones at work finish, and gives idle memory back. */
   close(): void
   [Symbol.asyncDispose](): Promise<void>
@@ -134,6 +149,7 @@ class PooledRuntime implements Runtime {
   }
 
   async run(source: string, options: RunOptions = {}): Promise<Outcome> {
+    if (options.run !== undefined) return this.#runKept(source, options, options.run)
     const { session, machine, domain } = await this.#admit(source, options)
     try {
       const outcome = this.#complete(await driveMachine(session), session.start)
@@ -176,7 +192,7 @@ class PooledRuntime implements Runtime {
     await this.#line.enter(domain, signal)
     let machine: Machine | undefined
     try {
-      machine = await this.#machines.open(options, limits, gate)
+      machine = await this.#machines.open(options, limits, gate.sync)
       await machine.restore({
         memoryBytes: read.memoryBytes,
         changes: read.pages.changesSince(this.#checkpoints.basePages),
@@ -213,6 +229,49 @@ class PooledRuntime implements Runtime {
     const { defaults } = this.#bounds
     const before = this.#checkpoints.authenticated ? captured : narrower(captured, defaults)
     return limitsOf({ ...before, ...given }, this.#bounds)
+  }
+
+  async #runKept(source: string, options: RunOptions, run: string): Promise<Outcome> {
+    checkRunOptions(options)
+    const kept = await this.#keeper().begin(source, options, ownerOf(options, run), this.#newGuestId())
+    return this.#completeKept(kept, run)
+  }
+
+  async resume(run: string, options: ResumeOptions = {}): Promise<Outcome> {
+    checkResumeOptions(options)
+    if (!isRunName(run)) throw new CaissonError('invalid_argument', 'The name of a run is none.')
+    const { tenant, principal } = ownerOf(options, run)
+    return this.#completeKept(await this.#keeper().resume({ tenant, principal, run }, options), run)
+  }
+
+  #completeKept({ outcome, start, checkpoint, stateDigest }: KeptOutcome, run: string): Outcome {
+    return Object.assign(this.#complete(outcome, start), {
+      run,
+      ...(checkpoint && { checkpoint }),
+      ...(stateDigest && { stateDigest }),
+    })
+  }
+
+  #keeper(): RunKeeper {
+    const { store } = this.#options
+    if (store === undefined) {
+      throw new CaissonError(
+        'invalid_argument',
+        'Runs with a name are kept in a store: give one to openRuntime.',
+      )
+    }
+    return new RunKeeper({
+      store,
+      platform: this.#platform,
+      options: this.#options,
+      checkpoints: this.#checkpoints,
+      machines: this.#machines,
+      line: this.#line,
+      bounds: this.#bounds,
+      gateFor: (options, guestId, own) => this.#gateFor(options, guestId, own),
+      startOf: (source, options, gate) =>
+        machineStart(source, options, gate.capabilities, this.#bounds, this.#platform),
+    })
   }
 
   #guest(stepper: Stepper, { machine, start }: SessionOptions, made: GuestOrigin): Guest {
@@ -285,7 +344,7 @@ class PooledRuntime implements Runtime {
     await this.#line.enter(domain, signal)
     let machine: Machine
     try {
-      machine = await this.#machines.open(options, start.limits, gate)
+      machine = await this.#machines.open(options, start.limits, gate.sync)
     } catch (error) {
       this.#line.leave(domain)
       throw error
@@ -310,12 +369,17 @@ class PooledRuntime implements Runtime {
     return `${this.#id}-${this.#guests}`
   }
 
-  #gateFor({ grants = [] }: Pick<RunOptions, 'grants'>, guestId: string): Gate {
+  #gateFor(
+    { grants = [] }: Pick<RunOptions, 'grants'>,
+    guestId: string,
+    own: Partial<GateOptions> = {},
+  ): Gate {
     return createGate({
       ...this.#gateParts,
       grants: grantSet(this.#table, grants),
       ledger: new Ledger(),
       guestId,
+      ...own,
     })
   }
 }
@@ -329,23 +393,9 @@ interface GuestOrigin {
   readonly owner: CheckpointOwner
 }
 
-function ownerOf(options: RunOptions, run: string): CheckpointOwner {
+function ownerOf(options: Pick<RunOptions, 'domain' | 'principal' | 'label'>, run: string): CheckpointOwner {
   const { domain = DEFAULT_DOMAIN, principal = '', label = 'plain' } = options
   return { tenant: domain, run, principal, label }
-}
-
-/** The start of a guest that goes on: what its session still asks for. */
-function goingOn(gate: Gate, limits: Limits): MachineStart {
-  return {
-    source: '',
-    form: 'auto',
-    fileName: '',
-    input: undefined,
-    capabilities: gate.capabilities,
-    limits,
-    seed: new Uint8Array(),
-    nowMs: 0,
-  }
 }
 
 function narrower(a: Limits, b: Limits): Limits {

@@ -32,7 +32,7 @@ export class SyncRecord {
       const args = given instanceof FinalValue ? given.view() : given
       const result = this.#results[i]
       return result instanceof Refusal
-        ? { capability, args, ok: false, code: result.failure.code, message: result.failure.message }
+        ? { capability, args, ok: false, ...result.failure }
         : { capability, args, ok: true, value: result }
     })
     this.#names.length = 0

@@ -1,0 +1,243 @@
+/**
+ * A run that is kept in a store: its log as it goes, its checkpoints from time to time, and the lease that keeps
+ * others from acting for it.
+ *
+ * Invariants
+ * 1. A checkpoint is acknowledged when its bytes, the log up to its mark and then the head are written, in this order.
+ * 2. One checkpoint is written at a time; the guest goes on meanwhile, for it was copied.
+ * 3. A checkpoint that cannot be written takes nothing away: the one before is still the head.
+ */
+import type { Digest } from '../base/digest.ts'
+import { Ledger } from '../capability/budget.ts'
+import type { RunEnd } from '../machine/outcome.ts'
+import type { Session } from '../machine/session.ts'
+import type { Machine } from '../machine/turn.ts'
+import type { CallLog } from '../ports/call-log.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { RunHead, RunLease, RunStore } from '../ports/run-store.ts'
+import type { PageTree } from '../snapshot/page-tree.ts'
+import type { EntryCodec } from '../snapshot/run-log/entry-codec.ts'
+import type { RunRecord } from '../snapshot/run-log/run-record.ts'
+import { RunRecorder } from '../snapshot/run-log/run-recorder.ts'
+import type { CheckpointOwner, Checkpoints, WrittenCheckpoint } from './checkpoints.ts'
+import type { GuestState } from './guest-state.ts'
+import { encodeRunSummary, type RunSummary } from './run-summary.ts'
+
+/** When a run is checkpointed: as soon as one of these is reached since the last time, and when it is suspended. */
+export interface CheckpointPolicy {
+  /** Calls answered. Default 16. */
+  readonly calls?: number
+  /** Bytes of the log. Default 262,144. */
+  readonly bytes?: number
+  /** Milliseconds. Default 1,000. */
+  readonly ms?: number
+}
+
+export interface DurableRunOptions {
+  readonly store: RunStore
+  readonly lease: RunLease
+  readonly owner: CheckpointOwner
+  readonly checkpoints: Checkpoints
+  readonly codec: EntryCodec
+  readonly clock: Clock
+  readonly policy: CheckpointPolicy
+  readonly guest: Pick<GuestState, 'guestId' | 'limits'>
+  /** Another log that hears of every call. */
+  readonly callLog: CallLog | undefined
+  /** What a run that goes on stands on. */
+  readonly from?: {
+    readonly head: RunHead | undefined
+    readonly written: WrittenCheckpoint | undefined
+    readonly record: RunRecord
+    /** Entries in the log. */
+    readonly at: number
+  }
+}
+
+/** Links that a chain may have before the next checkpoint stands alone again. */
+const MOST_LINKS = 24
+/** How long a process that died keeps the others from its runs, milliseconds. */
+export const LEASE_MS = 15_000
+const DEFAULT_POLICY = { calls: 16, bytes: 262_144, ms: 1_000 }
+
+export class DurableRun {
+  readonly recorder: RunRecorder
+  readonly ledger: Ledger
+  readonly #options: DurableRunOptions
+  readonly #policy: Required<CheckpointPolicy>
+  readonly #renewal: ReturnType<typeof setInterval>
+  #pages: PageTree
+  #written: WrittenCheckpoint | undefined
+  #head: RunHead | undefined
+  #writing: Promise<void> | undefined
+  #failure: unknown
+  #callsAtLast = 0
+  #bytesAtLast = 0
+  #timeAtLast: number
+  #delivered = 0
+
+  constructor(options: DurableRunOptions) {
+    const { store, lease, owner, codec, clock, callLog, from, checkpoints } = options
+    this.#options = options
+    this.#policy = { ...DEFAULT_POLICY, ...options.policy }
+    this.#pages = from?.written?.pages ?? checkpoints.basePages
+    this.#written = from?.written
+    this.#head = from?.head
+    this.#timeAtLast = clock.monotonic()
+    this.ledger = new Ledger()
+    if (from?.record.ledger !== undefined) {
+      // While nobody ran, time went by.
+      const passedMs = Math.max(0, clock.now() - from.record.ledgerAtMs)
+      this.ledger.restore(aged(from.record.ledger, passedMs), clock.monotonic())
+    }
+    this.recorder = new RunRecorder({
+      store,
+      run: owner.run,
+      tenant: owner.tenant,
+      lease,
+      codec,
+      at: from?.at ?? 0,
+      ledger: this.ledger,
+      clock,
+      also: callLog,
+      ...(from && { open: from.record.open, known: from.record.undelivered }),
+    })
+    this.#renewal = setInterval(() => {
+      // A lease that is lost shows where it is used.
+      lease.renew(LEASE_MS).catch(() => {})
+    }, LEASE_MS / 3)
+  }
+
+  /** The newest acknowledged checkpoint. */
+  get checkpoint(): Digest | undefined {
+    return this.#head?.chain[0]
+  }
+
+  readonly onDelivery: RunRecorder['turn'] = (nowMs, answers) => {
+    this.#delivered += answers.length
+    this.recorder.turn(nowMs, answers)
+  }
+
+  /** The guest waits: captures it where the policy says so, or where it must. */
+  async atRest(machine: Machine, session: Session, must: boolean): Promise<void> {
+    if (must) {
+      await this.settle()
+      await this.#take(machine, session)
+      await this.settle()
+      if (this.#failure !== undefined) throw this.#failure
+    } else if (this.#writing === undefined && this.#isDue()) await this.#take(machine, session)
+  }
+
+  /** Resolves when no checkpoint is being written. */
+  async settle(): Promise<void> {
+    await this.#writing
+  }
+
+  /** Writes down how it ended. A suspended run has not. */
+  async end(
+    end: RunEnd,
+    session: { readonly usage: object; readonly logs: readonly unknown[] },
+  ): Promise<void> {
+    await this.settle()
+    if (!isGuestsEnd(end)) return
+    const { clock } = this.#options
+    this.recorder.add({
+      type: 'end',
+      atMs: clock.now(),
+      end,
+      usage: session.usage as never,
+      logs: session.logs,
+    })
+    await this.recorder.flush()
+    await this.#setHead(this.#head?.chain ?? [], this.#head?.position ?? 0, { status: end.status })
+  }
+
+  /** Writes a first head, so that the run is known before its first checkpoint. */
+  async announce(): Promise<void> {
+    await this.recorder.flush()
+    await this.#setHead([], 0, { status: 'running' })
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#renewal)
+    await this.settle()
+    await this.#options.lease.release()
+  }
+
+  #isDue(): boolean {
+    const { calls, bytes, ms } = this.#policy
+    if (this.#delivered === this.#callsAtLast) return false
+    return (
+      this.#delivered - this.#callsAtLast >= calls ||
+      this.recorder.bytes - this.#bytesAtLast >= bytes ||
+      this.#options.clock.monotonic() - this.#timeAtLast >= ms
+    )
+  }
+
+  async #take(machine: Machine, session: Session): Promise<void> {
+    const { guest } = this.#options
+    this.#failure = undefined
+    const captured = await machine.capture()
+    const position = this.recorder.mark()
+    this.#callsAtLast = this.#delivered
+    this.#bytesAtLast = this.recorder.bytes
+    this.#timeAtLast = this.#options.clock.monotonic()
+    this.#pages = this.#pages.with(captured.changes)
+    const pages = this.#pages
+    const state: GuestState = { ...guest, session: session.state(), machine: captured.state, inDoubt: [] }
+    const summary: RunSummary = {
+      status: 'waiting',
+      pending: machine.pending.map(({ id, capability }) => ({ id, capability })),
+    }
+    this.#writing = this.#write({ memoryBytes: captured.memoryBytes, pages, state }, position, summary)
+      .catch((error: unknown) => {
+        this.#failure = error
+      })
+      .finally(() => {
+        this.#writing = undefined
+      })
+  }
+
+  async #write(
+    image: Parameters<Checkpoints['write']>[0],
+    position: number,
+    summary: RunSummary,
+  ): Promise<void> {
+    const { store, checkpoints, owner, clock } = this.#options
+    const parent = this.#written !== undefined && this.#written.links < MOST_LINKS ? this.#written : undefined
+    const sequence = (this.#head?.version ?? 0) + 1
+    const { id, bytes, written } = await checkpoints.write(image, owner, sequence, clock.now(), parent)
+    await store.putBlob(id, bytes)
+    await this.recorder.flush()
+    const chain = parent === undefined ? [id] : [id, ...(this.#head?.chain ?? [])]
+    await this.#setHead(chain, position, summary)
+    this.#written = written
+  }
+
+  async #setHead(chain: readonly Digest[], position: number, summary: RunSummary): Promise<void> {
+    const { store, owner, lease, clock } = this.#options
+    const head: RunHead = {
+      version: (this.#head?.version ?? 0) + 1,
+      chain,
+      position,
+      summary: encodeRunSummary({ ...summary, atMs: clock.now() }),
+    }
+    await store.setHead(owner.run, head, lease)
+    this.#head = head
+  }
+}
+
+/** What the host broke off can go on: only what the guest came to is an end of the run. */
+function isGuestsEnd(end: RunEnd): end is Exclude<RunEnd, { status: 'suspended' }> {
+  return end.status !== 'suspended' && !(end.status === 'failed' && BROKEN_OFF.has(end.error.code ?? ''))
+}
+
+const BROKEN_OFF: ReadonlySet<string> = new Set(['aborted', 'lease_lost', 'not_recorded', 'diverged'])
+
+function aged(ledger: ReturnType<Ledger['snapshot']>, passedMs: number): ReturnType<Ledger['snapshot']> {
+  const accounts = Object.entries(ledger.accounts).map(([name, account]) => [
+    name,
+    { ...account, rateAgesMs: account.rateAgesMs.map((age) => age + passedMs) },
+  ])
+  return { ...ledger, accounts: Object.fromEntries(accounts) as typeof ledger.accounts }
+}

@@ -1,0 +1,105 @@
+/**
+ * What the host writes down of a run beside its checkpoints, in the order in which it happened: enough to take the
+ * guest from its last checkpoint to where it was without asking the world again, and to know what it has used up.
+ *
+ * No checkpoint can turn this back: calls, answers and budgets are counted here.
+ */
+import type { LedgerState } from '../../capability/budget.ts'
+import type { Answer, GuestCapability } from '../../capability/call.ts'
+import type { Limits } from '../../machine/limits.ts'
+import type { RunEnd, RunUsage } from '../../machine/outcome.ts'
+import type { MachineStart, ProgramForm } from '../../machine/turn.ts'
+import type { CallIntent, SyncCallRecord } from '../../ports/call-log.ts'
+
+/** What the run began with. The seed is as secret as anything that the guest sees. */
+export interface StartEntry {
+  readonly type: 'start'
+  readonly version: 1
+  readonly engine: string
+  readonly guestId: string
+  readonly tenant: string
+  readonly principal: string
+  readonly label: 'plain' | 'secret'
+  readonly source: string
+  readonly form: ProgramForm
+  readonly fileName: string
+  readonly input: unknown
+  readonly capabilities: readonly GuestCapability[]
+  readonly limits: Limits
+  readonly seed: Uint8Array
+  readonly nowMs: number
+}
+
+/** A process took the run up, to go on with it under these limits. */
+export interface OpenEntry {
+  readonly type: 'open'
+  readonly atMs: number
+  readonly limits: Limits
+}
+
+/** A call that was let in: from here on its effect may have happened. */
+export interface IntentEntry extends CallIntent {
+  readonly type: 'intent'
+}
+
+export interface ResultEntry {
+  readonly type: 'result'
+  readonly answer: Answer
+}
+
+/** Calls of `sync` capabilities in the turn before, in order. */
+export interface SyncEntry {
+  readonly type: 'sync'
+  readonly records: readonly SyncCallRecord[]
+}
+
+/** Answers were delivered: ids of recorded results, or what was refused without one. */
+export interface TurnEntry {
+  readonly type: 'turn'
+  readonly nowMs: number
+  readonly answers: readonly (number | Answer)[]
+}
+
+/** What all grants have used up by now. */
+export interface BudgetEntry {
+  readonly type: 'budget'
+  /** Wall time, milliseconds since the epoch: rates go on while nobody runs. */
+  readonly atMs: number
+  readonly ledger: LedgerState
+}
+
+/** The guest was captured here: whoever goes on from that checkpoint reads from here. */
+export interface MarkEntry {
+  readonly type: 'mark'
+  readonly budget: BudgetEntry
+  /** Calls that were let in and not answered by then. */
+  readonly open: readonly IntentEntry[]
+  /** Answers that were there and not delivered by then, in order of arrival. */
+  readonly known: readonly Answer[]
+}
+
+/** The guest came to its end. After one by a limit, the run can go on with more. */
+export interface EndEntry {
+  readonly type: 'end'
+  readonly atMs: number
+  readonly end: Exclude<RunEnd, { status: 'suspended' }>
+  readonly usage: RunUsage
+  readonly logs: readonly unknown[]
+}
+
+export type RunEntry =
+  | StartEntry
+  | OpenEntry
+  | IntentEntry
+  | ResultEntry
+  | SyncEntry
+  | TurnEntry
+  | BudgetEntry
+  | MarkEntry
+  | EndEntry
+
+/** A start entry as a machine is started with it. */
+export function startOf(entry: StartEntry): MachineStart {
+  const { source, form, fileName, input, capabilities, limits, seed, nowMs } = entry
+  return { source, form, fileName, input, capabilities, limits, seed, nowMs }
+}

@@ -1,0 +1,161 @@
+/**
+ * Writes the log of one run, and is the call log of its gate.
+ *
+ * Invariants
+ * 1. Entries stand in the log in the order in which things happened.
+ * 2. An intent is on the disk before its call is invoked, a result before the guest gets it. Turns, sync calls and
+ *    budgets go with the next one of these: what follows from them for the world is written after them.
+ * 3. What is asked to be written while a write is under way goes into the next one, together.
+ * 4. After a write failed nothing more is written: whoever asks is told.
+ */
+import type { Ledger, LedgerState } from '../../capability/budget.ts'
+import type { Answer } from '../../capability/call.ts'
+import type { CallIntent, CallLog, CallResult, SyncCallRecord } from '../../ports/call-log.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { RunLease, RunStore } from '../../ports/run-store.ts'
+import type { EntryCodec } from './entry-codec.ts'
+import type { BudgetEntry, IntentEntry, MarkEntry, RunEntry } from './run-entry.ts'
+
+export interface RunRecorderOptions {
+  readonly store: RunStore
+  readonly run: string
+  readonly tenant: string
+  readonly lease: RunLease
+  /** Has opened the entries that are there. */
+  readonly codec: EntryCodec
+  /** How many entries the log has. */
+  readonly at: number
+  readonly ledger: Ledger
+  readonly clock: Clock
+  /** Of a guest that goes on: what was let in and is not answered, and what is answered and not delivered. */
+  readonly open?: readonly IntentEntry[]
+  readonly known?: readonly Answer[]
+  /** Another log that hears of everything too, after this one. */
+  readonly also?: CallLog | undefined
+}
+
+export class RunRecorder implements CallLog {
+  readonly #options: RunRecorderOptions
+  readonly #open = new Map<number, IntentEntry>()
+  readonly #known = new Map<number, Answer>()
+  #queue: RunEntry[] = []
+  /** Entries that are written, or being written. */
+  #at: number
+  #writing: Promise<void> | undefined
+  #failure: unknown
+  #budgetChanged = false
+  #lastBudget = ''
+  #bytes = 0
+
+  constructor(options: RunRecorderOptions) {
+    this.#options = options
+    this.#at = options.at
+    for (const intent of options.open ?? []) this.#open.set(intent.id, intent)
+    for (const answer of options.known ?? []) this.#known.set(answer.id, answer)
+  }
+
+  /** Bytes written so far. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  async intent(record: CallIntent): Promise<void> {
+    const entry: IntentEntry = { type: 'intent', ...record }
+    this.#open.set(record.id, entry)
+    this.#budgetChanged = true
+    this.add(entry)
+    await this.flush()
+    await this.#options.also?.intent(record)
+  }
+
+  async result(result: CallResult): Promise<void> {
+    const answer = answerOf(result)
+    this.#open.delete(answer.id)
+    this.#known.set(answer.id, answer)
+    this.#budgetChanged = true
+    this.add({ type: 'result', answer })
+    await this.flush()
+    await this.#options.also?.result(result)
+  }
+
+  syncCalls(records: readonly SyncCallRecord[]): void | Promise<void> {
+    this.#budgetChanged = true
+    this.add({ type: 'sync', records })
+    return this.#options.also?.syncCalls?.(records)
+  }
+
+  /** Answers are about to be delivered. */
+  turn(nowMs: number, answers: readonly Answer[]): void {
+    const recorded = answers.map((answer) => (this.#known.has(answer.id) ? answer.id : answer))
+    for (const { id } of answers) this.#known.delete(id)
+    this.add({ type: 'turn', nowMs, answers: recorded })
+  }
+
+  /** The guest is captured now. @returns the number of the entry that whoever goes on from it reads from */
+  mark(): number {
+    const entry: MarkEntry = {
+      type: 'mark',
+      budget: this.#budget(),
+      open: [...this.#open.values()],
+      known: [...this.#known.values()],
+    }
+    this.add(entry)
+    return this.#at + this.#queue.length - 1
+  }
+
+  add(entry: RunEntry): void {
+    this.#queue.push(entry)
+  }
+
+  /** Resolves when everything so far is written. @throws CaissonError what the store throws */
+  async flush(): Promise<void> {
+    while (this.#queue.length > 0 || this.#writing !== undefined) {
+      if (this.#failure !== undefined) throw this.#failure
+      this.#writing ??= this.#write()
+      await this.#writing
+    }
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  async #write(): Promise<void> {
+    const { store, run, tenant, lease, codec } = this.#options
+    if (this.#budgetChanged) this.#addBudget()
+    const entries = this.#queue
+    this.#queue = []
+    const first = this.#at
+    this.#at += entries.length
+    try {
+      const sealed: Uint8Array[] = []
+      for (const [i, entry] of entries.entries()) {
+        sealed.push(await codec.seal(entry, { tenant, run, at: first + i }))
+      }
+      for (const { length } of sealed) this.#bytes += length
+      await store.append(run, first, sealed, lease)
+    } catch (error) {
+      this.#failure = error
+    } finally {
+      this.#writing = undefined
+    }
+  }
+
+  #addBudget(): void {
+    this.#budgetChanged = false
+    const budget = this.#budget()
+    const used = JSON.stringify(budget.ledger)
+    if (used === this.#lastBudget) return
+    this.#lastBudget = used
+    this.add(budget)
+  }
+
+  #budget(): BudgetEntry {
+    const { ledger, clock } = this.#options
+    const state: LedgerState = ledger.snapshot(clock.monotonic())
+    return { type: 'budget', atMs: clock.now(), ledger: state }
+  }
+}
+
+function answerOf(result: CallResult): Answer {
+  if (result.ok) return { id: result.id, ok: true, value: result.value }
+  const { id, ok, ...error } = result
+  return { id, ok, error }
+}
