@@ -23,6 +23,12 @@ describe('places in a source', () => {
     }
   })
 
+  it('are found in a line of megabytes', () => {
+    const long = `${'x'.repeat(8e6)}😀(`
+    expect(placeOfIndex(long, long.length)).toEqual({ line: 1, column: 8e6 + 3 })
+    expect(indexOfPlace(long, { line: 1, column: 8e6 + 2 })).toBe(8e6 + 2)
+  })
+
   it('are those of their index (property)', () => {
     const part = fc.constantFrom('a', '\n', '😀', '\r\n', 'é')
     fc.assert(

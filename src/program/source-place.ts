@@ -22,9 +22,14 @@ export function indexOfPlace(source: string, { line, column }: SourcePlace): num
 
 /** The place that begins at `index`. */
 export function placeOfIndex(source: string, index: number): SourcePlace {
-  const before = source.slice(0, index)
-  const lineStart = before.lastIndexOf('\n') + 1
   let line = 1
-  for (let at = before.indexOf('\n'); at >= 0; at = before.indexOf('\n', at + 1)) line++
-  return { line, column: [...before.slice(lineStart)].length + 1 }
+  let lineStart = 0
+  for (let at = source.indexOf('\n'); at >= 0 && at < index; at = source.indexOf('\n', at + 1)) {
+    line += 1
+    lineStart = at + 1
+  }
+  let column = 1
+  // By hand: a line of megabytes must not become a list of its characters.
+  for (let at = lineStart; at < index; column++) at += (source.codePointAt(at) ?? 0) > 0xffff ? 2 : 1
+  return { line, column }
 }
