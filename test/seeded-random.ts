@@ -37,3 +37,9 @@ export class SeededRandom {
     return Uint8Array.from({ length }, () => this.u32() & 0xff)
   }
 }
+
+/** Random unsigned 32-bit numbers, one with each call. */
+export function seededNumbers(seed: number): () => number {
+  const random = new SeededRandom(seed)
+  return () => random.u32()
+}

@@ -6,9 +6,10 @@
  */
 import { checkOptions, type OptionChecks, trueOrFalse, withMethods } from '../../src/base/option-checks.ts'
 import type { Capability } from '../../src/capability/capability.ts'
+import type { JsonValue } from '../../src/values/tagged-json-form.ts'
 import { defineBinding } from '../define-binding.ts'
 import { either, list, object } from '../schema/composites.ts'
-import { type JsonValue, jsonValue } from '../schema/json-value.ts'
+import { jsonValue } from '../schema/json-value.ts'
 import { flag, integer, nothing, text } from '../schema/scalars.ts'
 import type { KeyValueStore } from './key-value-store.ts'
 import { createMemoryKeyValueStore } from './memory-key-value-store.ts'

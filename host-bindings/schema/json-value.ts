@@ -1,15 +1,7 @@
 /** The schema of what JSON can carry without loss. Everything else is refused with its path. */
+import type { JsonValue } from '../../src/values/tagged-json-form.ts'
 import { kindOf } from './scalars.ts'
 import { createSchema, Refusal, type Schema } from './schema.ts'
-
-/** A value that `JSON.parse(JSON.stringify(value))` gives back as it was. */
-export type JsonValue =
-  | null
-  | boolean
-  | number
-  | string
-  | readonly JsonValue[]
-  | { readonly [key: string]: JsonValue }
 
 /** JSON nested deeper than this is refused, so that no recursion of the host follows a guest's value. */
 const MAX_DEPTH = 100

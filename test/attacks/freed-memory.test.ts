@@ -7,6 +7,7 @@ import { ALLOCATOR, CHUNK, FIRST_LARGE_BIN } from '../../src/isolate/allocator-l
 import { SteppedRun } from '../../src/isolate/heap-sweep.testkit.ts'
 import { sweepFreed } from '../../src/isolate/heap-sweep.ts'
 import { engine, openPool } from '../../src/isolate/isolate.testkit.ts'
+import { seededNumbers } from '../seeded-random.ts'
 
 const { stackBase, heapEndAddress } = engine.layout
 const pool = openPool()
@@ -138,7 +139,7 @@ describe('a guest that writes into its allocator', () => {
   })
 
   it('ends soon and alike, whatever was changed', () => {
-    const random = createRandom(0xdead)
+    const random = seededNumbers(0xdead)
     const among = <T>(list: readonly T[]): T => list[random() % list.length] as T
     const chunk = (): number => (random() % 4 === 0 ? among(others) : among(free))
     const places: readonly (() => number)[] = [
@@ -180,7 +181,7 @@ describe('a guest that writes into its allocator', () => {
   })
 
   it('ends like any other guest, or goes on: nothing of the host fails', () => {
-    const random = createRandom(0xbeef)
+    const random = seededNumbers(0xbeef)
     for (let round = 0; round < 60; round += 1) {
       const run = new SteppedRun(
         `let a = Array.from({ length: 300 }, (_, i) => new Uint8Array(5000 + i * 8).fill(1))
@@ -199,14 +200,3 @@ describe('a guest that writes into its allocator', () => {
     }
   })
 })
-
-/** A small generator of numbers (mulberry32), so that a failure can be repeated. */
-function createRandom(seed: number): () => number {
-  let position = seed
-  return () => {
-    position = (position + 0x6d2b79f5) | 0
-    let t = Math.imul(position ^ (position >>> 15), 1 | position)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return (t ^ (t >>> 14)) >>> 0
-  }
-}

@@ -9,6 +9,7 @@ import type { PooledInstance } from '../../src/isolate/instance-pool.ts'
 import { engine, newIsolate, openPool, startOf } from '../../src/isolate/isolate.testkit.ts'
 import { Isolate } from '../../src/isolate/isolate.ts'
 import type { Answer, PendingCall, Turn } from '../../src/machine/turn.ts'
+import { seededNumbers } from '../seeded-random.ts'
 
 /** Uses every kind of value and object, logs, rejects, and asks sync and awaited calls over several turns. */
 const PROGRAM = `
@@ -50,7 +51,7 @@ export function corruptGuests(rounds: number, seed: number): void {
   const pool = openPool(() => performance.now())
   for (let round = seed; round < seed + rounds; round += 1) {
     const began = performance.now()
-    const end = corruptGuest(pool.acquire(), generator(round))
+    const end = corruptGuest(pool.acquire(), seededNumbers(round))
     const where = `round ${round}`
     expect([where, performance.now() - began < ROUND_MS]).toEqual([where, true])
     expect([where, end]).toEqual([where, expect.stringMatching(/^(waiting|completed|failed|exhausted)$/)])
@@ -140,16 +141,5 @@ function replacement(words: Uint32Array, at: number, random: () => number): numb
     default:
       // An address that looks right.
       return (engine.layout.stackBase + (random() % 430_000)) & ~7
-  }
-}
-
-/** Numbers that follow from a seed (mulberry32), so that a failure can be repeated. */
-function generator(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return (t ^ (t >>> 14)) >>> 0
   }
 }

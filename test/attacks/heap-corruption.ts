@@ -5,6 +5,7 @@
 import { expect } from 'vitest'
 import { CaissonError } from '../../src/base/errors.ts'
 import { TestGuest } from '../../src/isolate/bridge/bridge.testkit.ts'
+import { seededNumbers } from '../seeded-random.ts'
 
 /** One value of every kind that crosses. */
 const SOURCE = `(() => {
@@ -64,7 +65,7 @@ export function expectCorruptionContained(kind: CorruptionKind, rounds: number):
   // The graph was allocated last: most of it lies around its root.
   const root = words[cell >>> 2] as number
   const target = { words, low: (root - 60_000) >>> 2, high: (root + 120_000) >>> 2 }
-  const random = createRandom(0xc0ffee)
+  const random = seededNumbers(0xc0ffee)
   const codes = new Map<string, number>()
   let slowest = 0
   for (let round = 0; round < rounds; round += 1) {
@@ -110,16 +111,5 @@ export function codeOf(act: () => unknown): string {
   } catch (error) {
     if (CaissonError.is(error)) return error.code
     throw error
-  }
-}
-
-/** A small generator of numbers (mulberry32), so that a failure can be repeated. */
-function createRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return (t ^ (t >>> 14)) >>> 0
   }
 }

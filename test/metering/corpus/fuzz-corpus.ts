@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { SeededRandom } from './seeded-random.ts'
+import { SeededRandom } from '../../seeded-random.ts'
 import { openWasmOpt, type WasmOpt } from './wasm-opt.ts'
 
 /** Feature sets of the corpus. */

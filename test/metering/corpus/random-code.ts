@@ -8,6 +8,8 @@
  *    hundred is left raw, so that traps occur too.
  * 4. Reproducible across engines: results of float instructions that are NaN become 0 before anyone can see their bits.
  */
+
+import type { SeededRandom } from '../../seeded-random.ts'
 import type { ValueType } from '../oracle/instruction.ts'
 import { OP } from '../oracle/instruction.ts'
 import { leb, TYPE_CODES } from '../oracle/numeric-stubs.ts'
@@ -22,7 +24,6 @@ import {
   type RandomWorld,
   SCALARS,
 } from './random-world.ts'
-import type { SeededRandom } from './seeded-random.ts'
 
 interface Label {
   readonly loop: boolean

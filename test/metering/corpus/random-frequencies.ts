@@ -1,7 +1,7 @@
 /** Block frequencies as a profile might measure them, but random: they may move charges, never change a total. */
 import type { BlockFrequencies } from '../../../src/wasm/meter-options.ts'
+import { SeededRandom } from '../../seeded-random.ts'
 import { readModule } from '../oracle/module-reader.ts'
-import { SeededRandom } from './seeded-random.ts'
 
 const BLOCKS = 300
 

@@ -1,4 +1,6 @@
 /** Random loads, stores, bulk instructions and table instructions, nearly all of them in bounds. */
+
+import type { SeededRandom } from '../../seeded-random.ts'
 import { OP } from '../oracle/instruction.ts'
 import { leb, TYPE_CODES } from '../oracle/numeric-stubs.ts'
 import {
@@ -9,7 +11,6 @@ import {
   type RandomWorld,
   withoutNan,
 } from './random-world.ts'
-import type { SeededRandom } from './seeded-random.ts'
 
 const LOADS: Readonly<Record<CodeType, readonly number[]>> = {
   i32: [0x28, 0x2c, 0x2d, 0x2e, 0x2f],

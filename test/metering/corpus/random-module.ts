@@ -4,6 +4,8 @@
  * Every exported `run.N` sets the countdown that bounds its work and calls one function with constant arguments. Some
  * modules have memories and tables that are larger than the pieces in which bulk instructions are metered.
  */
+
+import { SeededRandom } from '../../seeded-random.ts'
 import type { ValueType } from '../oracle/instruction.ts'
 import { OP } from '../oracle/instruction.ts'
 import { leb } from '../oracle/numeric-stubs.ts'
@@ -17,7 +19,6 @@ import {
   type RandomWorld,
   SCALARS,
 } from './random-world.ts'
-import { SeededRandom } from './seeded-random.ts'
 
 /** What a random module may contain. */
 export interface RandomModuleOptions {

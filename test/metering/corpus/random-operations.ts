@@ -1,3 +1,4 @@
+import type { SeededRandom } from '../../seeded-random.ts'
 import { leb, SCALAR_SIGNATURES } from '../oracle/numeric-stubs.ts'
 import { vectorOperands, vectorResult } from '../oracle/vector-stubs.ts'
 import {
@@ -8,7 +9,6 @@ import {
   SCALARS,
   withoutNan,
 } from './random-world.ts'
-import type { SeededRandom } from './seeded-random.ts'
 
 const DIVISIONS = new Set([0x6d, 0x6e, 0x6f, 0x70, 0x7f, 0x80, 0x81, 0x82])
 const TRUNCATIONS = new Set([0xa8, 0xa9, 0xaa, 0xab, 0xae, 0xaf, 0xb0, 0xb1])

@@ -1,10 +1,11 @@
 /** What random code may refer to, and the small pieces of code that all its parts share. */
+
+import type { SeededRandom } from '../../seeded-random.ts'
 import type { ValueType } from '../oracle/instruction.ts'
 import { OP } from '../oracle/instruction.ts'
 import { leb } from '../oracle/numeric-stubs.ts'
 import { signedLeb } from '../oracle/section-writer.ts'
 import type { ModuleBuilder } from './module-builder.ts'
-import type { SeededRandom } from './seeded-random.ts'
 
 /** Which exception instructions a module uses. */
 export type ExceptionFlavour = 'none' | 'legacy' | 'exnref'

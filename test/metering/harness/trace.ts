@@ -5,7 +5,7 @@
  * meter that the caller supplies.
  */
 import { createHash } from 'node:crypto'
-import { SeededRandom } from '../corpus/seeded-random.ts'
+import { SeededRandom } from '../../seeded-random.ts'
 import { WasmException } from '../oracle/entities.ts'
 import type { ValueType } from '../oracle/instruction.ts'
 import type { FunctionType, WasmModule } from '../oracle/module-reader.ts'
