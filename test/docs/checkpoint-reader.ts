@@ -198,7 +198,7 @@ export class DocumentedReader {
       const step: Fields = {}
       for (const { part = '', type = '' } of this.#stateParts) {
         if (part === 'from' && step.copiedBytes === 0) continue
-        const counted = / bytes$/.test(type) ? Number(step[type.replace(' bytes', '')]) : undefined
+        const counted = type.endsWith(' bytes') ? Number(step[type.replace(' bytes', '')]) : undefined
         step[part] = counted === undefined ? cursor.read(type) : cursor.bytes(counted)
       }
       pieces.push(step.new as Buffer)
