@@ -162,6 +162,10 @@ export async function openCaisson(): Promise<Subject> {
       const { next, dispose } = await startRounds(runtime, program.source, 'run()', [])
       return { ...checkedTrial(1, next, program.check), dispose }
     },
+    turn: (before, round) => async () => {
+      const { next, dispose } = await startRounds(runtime, before, round, [])
+      return { ...checkedTrial(1, next, () => {}), dispose }
+    },
     endless: (source) => () => endlessTrial(source),
     download: downloadTrial,
   }

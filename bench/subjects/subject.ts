@@ -27,6 +27,8 @@ export interface Subject {
   readonly throughput: (program: Program) => Ability<() => Trial | Promise<Trial>>
   /** `run`: a guest with 100 ms and 64 MiB runs a program that never ends, and returns the nanoseconds until it did. */
   readonly endless?: (source: string) => Ability<() => Trial | Promise<Trial>>
+  /** `run`: a guest that did `before` waits, is woken, evaluates `round` and waits again. */
+  readonly turn?: (before: string, round: string) => Ability<() => Trial | Promise<Trial>>
   /** `run` returns the bytes that a page downloads, compressed. */
   readonly download?: Ability<() => Trial | Promise<Trial>>
 }

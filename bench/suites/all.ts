@@ -8,6 +8,7 @@ import { fuelOverhead } from './fuel-overhead.ts'
 import { fuelOverheadUnseen } from './fuel-overhead-unseen.ts'
 import { hostCall } from './host-call.ts'
 import { throughput } from './throughput.ts'
+import { turn } from './turn.ts'
 
 export const SUITES: readonly Suite[] = [
   acquire,
@@ -17,5 +18,6 @@ export const SUITES: readonly Suite[] = [
   fuelOverhead,
   fuelOverheadUnseen,
   deadline,
+  turn,
   download,
 ]

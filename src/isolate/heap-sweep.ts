@@ -30,7 +30,7 @@ const SAMPLES = 256
 
 /**
  * Chunks that a look takes, the largest first: a heap in thousands of pieces would cost more than a small turn
- * (bench: sweep). Those few stand for the others then, so that less of them is enough.
+ * (bench: turn). Those few stand for the others then, so that less of them is enough.
  */
 const LOOKED_AT = 64
 const WORTH_BYTES_OF_SOME = WORTH_BYTES / 2
@@ -44,7 +44,7 @@ const CLOSEST = 4_056
 /** Words of a sample. */
 const SAMPLE_WORDS = 4
 
-/** Fuel for what the host does here (bench: sweep). */
+/** Fuel for what the host does here (bench: turn). */
 const FUEL_PER_CHUNK = 800
 const FUEL_PER_SAMPLE = 100
 const FUEL_PER_BYTE = 2
