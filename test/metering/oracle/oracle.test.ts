@@ -3,12 +3,12 @@ import { BULK_PRICES, fuelCost } from '../../../src/wasm/cost.ts'
 import { ModuleBuilder } from '../corpus/module-builder.ts'
 import { createRandomModule } from '../corpus/random-module.ts'
 import { exposeState } from '../harness/expose-state.ts'
-import { openEngineGuest, openInterpretedGuest } from '../harness/guest.ts'
+import { type Guest, type ImportFactory, openEngineGuest, openInterpretedGuest } from '../harness/guest.ts'
 import { createLogImports, type Trace, trace } from '../harness/trace.ts'
 import { chargeBlocks, SPENT_EXPORT } from './block-charger.ts'
 import { FuelCount } from './fuel-count.ts'
 import { OP } from './instruction.ts'
-import { readModule } from './module-reader.ts'
+import { readModule, type WasmModule } from './module-reader.ts'
 
 const NO_IMPORTS = () => ({})
 
@@ -19,6 +19,15 @@ function withoutFuel({ calls, state }: Trace): unknown {
 /** Fuel of the calls whose count is defined: a trap may end a block half-way. */
 function fuelOf({ calls }: Trace): unknown {
   return calls.map(({ name, end, fuel }) => (end === 'trapped' ? name : `${name} ${fuel}`))
+}
+
+/** The export that counts the fuel in modules that `chargeBlocks` made. */
+const spentByBlocks = (guest: Guest): bigint => guest.readGlobal(SPENT_EXPORT) as bigint
+
+/** What an interpreted module does, and its fuel as the interpreter counts it. */
+function traceInterpreted(module: WasmModule, wasm: Uint8Array, count: FuelCount, seed: number): Trace {
+  const open = (imports: ImportFactory): Guest => openInterpretedGuest(wasm, imports, count)
+  return trace(module, { open, spent: () => BigInt(count.fuel) }, createLogImports, seed)
 }
 
 function countInterpreted(wasm: Uint8Array, name: string): FuelCount {
@@ -72,12 +81,7 @@ describe('the oracle', { timeout: 120_000 }, () => {
         const module = readModule(wasm)
         const charged = chargeBlocks(wasm)
         const count = new FuelCount()
-        const interpreted = trace(
-          module,
-          { open: (imports) => openInterpretedGuest(wasm, imports, count), spent: () => BigInt(count.fuel) },
-          createLogImports,
-          seed,
-        )
+        const interpreted = traceInterpreted(module, wasm, count, seed)
         const plain = trace(
           module,
           { open: (imports) => openEngineGuest(wasm, imports), spent: () => 0n },
@@ -86,10 +90,7 @@ describe('the oracle', { timeout: 120_000 }, () => {
         )
         const blocks = trace(
           module,
-          {
-            open: (imports) => openEngineGuest(charged, imports),
-            spent: (guest) => guest.readGlobal(SPENT_EXPORT) as bigint,
-          },
+          { open: (imports) => openEngineGuest(charged, imports), spent: spentByBlocks },
           createLogImports,
           seed,
         )
@@ -106,19 +107,11 @@ describe('the oracle', { timeout: 120_000 }, () => {
       const wasm = exposeState(createRandomModule(seed, { exceptions: 'exnref', vectors: true }))
       const module = readModule(wasm)
       const count = new FuelCount()
-      const interpreted = trace(
-        module,
-        { open: (imports) => openInterpretedGuest(wasm, imports, count), spent: () => BigInt(count.fuel) },
-        createLogImports,
-        seed,
-      )
+      const interpreted = traceInterpreted(module, wasm, count, seed)
       const charged = chargeBlocks(wasm)
       const blocks = trace(
         module,
-        {
-          open: (imports) => openInterpretedGuest(charged, imports),
-          spent: (guest) => guest.readGlobal(SPENT_EXPORT) as bigint,
-        },
+        { open: (imports) => openInterpretedGuest(charged, imports), spent: spentByBlocks },
         createLogImports,
         seed,
       )
