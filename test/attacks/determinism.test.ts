@@ -8,21 +8,11 @@ import { type Capability, capability, type Outcome, openRuntime, type Runtime } 
 import { EngineInstance } from '../../src/isolate/engine-instance.ts'
 import { FuelGauge } from '../../src/isolate/fuel-gauge.ts'
 import { base, engine } from '../../src/isolate/isolate.testkit.ts'
+import { echo, syncEcho } from '../echo-tools.ts'
 
 const tools: Capability[] = [
-  capability({
-    name: 'tools.sync',
-    description: 'Gives back what it gets, inside the turn',
-    effect: 'read',
-    sync: true,
-    invoke: (value: unknown) => value,
-  }),
-  capability({
-    name: 'tools.echo',
-    description: 'Gives back what it gets',
-    effect: 'read',
-    invoke: async (value: unknown) => value,
-  }),
+  syncEcho,
+  echo,
   capability({
     name: 'tools.fail',
     description: 'Fails',

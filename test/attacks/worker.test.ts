@@ -7,6 +7,7 @@ import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CaissonError } from '../../src/base/errors.ts'
 import { type Capability, capability, type Outcome, openRuntime, type Runtime } from '../../src/entry/node.ts'
+import { echo, syncEcho } from '../echo-tools.ts'
 
 const spin = (ms: number): void => {
   const end = performance.now() + ms
@@ -14,13 +15,7 @@ const spin = (ms: number): void => {
 }
 
 const tools: Capability[] = [
-  capability({
-    name: 'tools.sync',
-    description: 'Gives back what it gets, inside the turn',
-    effect: 'read',
-    sync: true,
-    invoke: (value: unknown) => value,
-  }),
+  syncEcho,
   capability({
     name: 'tools.spin',
     description: 'Blocks the host',
@@ -35,12 +30,7 @@ const tools: Capability[] = [
     sync: true,
     invoke: (length: unknown) => 'x'.repeat(length as number),
   }),
-  capability({
-    name: 'tools.echo',
-    description: 'Gives back what it gets',
-    effect: 'read',
-    invoke: async (value: unknown) => value,
-  }),
+  echo,
 ]
 const grants = tools.map(({ name }) => name)
 

@@ -1,16 +1,12 @@
 /** Troubles that users of sandboxes have reported, each as a test. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Capability, capability, openRuntime, type Runtime } from '../../src/entry/node.ts'
+import { echo } from '../echo-tools.ts'
 
 const MiB = 1024 * 1024
 
 const tools: Capability[] = [
-  capability({
-    name: 'tools.echo',
-    description: 'Gives back what it gets',
-    effect: 'read',
-    invoke: async (args: unknown) => args,
-  }),
+  echo,
   capability({
     name: 'tools.many',
     description: 'Gives so many objects',
