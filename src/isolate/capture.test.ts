@@ -148,6 +148,45 @@ describe('a captured isolate', () => {
     again.dispose()
   })
 
+  it('is captured in pieces when it is large: the same capture, and the host has its turns meanwhile', async () => {
+    const open = (): Isolate => {
+      const large = newIsolate(pool)
+      large.start(
+        startOf(
+          'const big = Array.from({ length: 6e5 }, (_, i) => i); await world.ask({ i: 1 }); return big[1e5]',
+          {
+            capabilities: EVERY_FEATURE_GRANTS,
+          },
+        ),
+        FREELY,
+      )
+      return large
+    }
+    const [atOnce, inPieces] = [open(), open()]
+    expect(inPieces.isLarge).toBe(true)
+    let turns = 0
+    const timer = setInterval(() => {
+      turns += 1
+    }, 0)
+    const capturing = inPieces.captureInPieces()
+    expect(() => inPieces.settle([], begin, FREELY)).toThrow(expect.objectContaining({ code: 'busy' }))
+    const capture = await capturing
+    clearInterval(timer)
+    expect(turns).toBeGreaterThan(1)
+    const { changes, ...rest } = atOnce.capture()
+    expect({ ...capture, changes: capture.changes.length }).toEqual({ ...rest, changes: changes.length })
+    expect(base.pages.with(capture.changes).root()).toBe(base.pages.with(changes).root())
+    expect(inPieces.settle([{ id: 1, ok: true, value: 0 }], begin, FREELY)).toMatchObject({ value: 1e5 })
+    atOnce.dispose()
+    inPieces.dispose()
+
+    const dropped = open()
+    const late = dropped.captureInPieces()
+    dropped.dispose()
+    await late
+    expect(() => dropped.capture()).toThrow(expect.objectContaining({ code: 'isolate_destroyed' }))
+  })
+
   it('cannot be captured inside a turn, before it began or after it ended', () => {
     let inside: unknown
     const isolate = newIsolate(pool, {

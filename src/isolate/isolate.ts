@@ -38,7 +38,7 @@ import { sweepFreed } from './heap-sweep.ts'
 import type { PooledInstance } from './instance-pool.ts'
 import { type IsolateState, type PendingRecord, parseIsolateState } from './isolate-state.ts'
 import { LogicalClock } from './logical-clock.ts'
-import { applyChanges, memoryChanges } from './memory-image.ts'
+import { applyChanges, isLarge, memoryChanges, memoryChangesInPieces } from './memory-image.ts'
 import { RandomStreams } from './randomness.ts'
 import { Rejections } from './rejections.ts'
 import { stateDigest } from './state-digest.ts'
@@ -63,7 +63,7 @@ interface NumberedCapability extends GuestCapability {
   readonly index: number
 }
 
-type State = 'fresh' | 'parked' | 'turning' | 'ended' | 'disposed'
+type State = 'fresh' | 'parked' | 'turning' | 'capturing' | 'ended' | 'disposed'
 
 export class Isolate implements Machine {
   readonly #pooled: PooledInstance
@@ -72,6 +72,8 @@ export class Isolate implements Machine {
   readonly #pending = new Map<number, PendingRecord>()
   #state: State = 'fresh'
   #reusable = true
+  /** Disposed while it was captured. */
+  #released = false
   /** Whether the program has begun: everything before is the host's. */
   #begun = false
   #limits!: Limits
@@ -160,6 +162,27 @@ export class Isolate implements Machine {
     return { memoryBytes: instance.size, changes, state: this.#stateData() }
   }
 
+  /** As `capture`, without blocking the host for long; until it resolves the isolate takes no turn. */
+  async captureInPieces(): Promise<MachineCapture> {
+    if (this.#state !== 'parked') throw this.#refuseTurn('captured')
+    const { instance, base, samePage } = this.#pooled
+    const known = this.#captured ?? base.pages
+    this.#state = 'capturing'
+    try {
+      const changes = await memoryChangesInPieces(instance, known, samePage)
+      this.#captured = known.with(changes)
+      return { memoryBytes: instance.size, changes, state: this.#stateData() }
+    } finally {
+      if (this.#released) this.#pooled.release(this.#reusable)
+      else this.#state = 'parked'
+    }
+  }
+
+  /** Whether capturing it at once would block the host for long. */
+  get isLarge(): boolean {
+    return isLarge(this.#pooled.instance)
+  }
+
   #stateData(): IsolateState {
     return {
       version: 1,
@@ -225,14 +248,19 @@ export class Isolate implements Machine {
   dispose(): void {
     if (this.#state === 'disposed') return
     if (this.#state === 'turning') throw this.#refuseTurn('disposed')
+    // What is being looked at is given back when that is over.
+    this.#released = this.#state === 'capturing'
     this.#end()
     this.#state = 'disposed'
-    this.#pooled.release(this.#reusable)
+    if (!this.#released) this.#pooled.release(this.#reusable)
   }
 
   #refuseTurn(what: string): CaissonError {
-    return this.#state === 'turning'
-      ? new CaissonError('busy', `The isolate cannot be ${what} inside a turn.`)
+    return this.#state === 'turning' || this.#state === 'capturing'
+      ? new CaissonError(
+          'busy',
+          `The isolate cannot be ${what} ${this.#state === 'turning' ? 'inside a turn' : 'while it is captured'}.`,
+        )
       : new CaissonError('isolate_destroyed', `The isolate cannot be ${what}: it is ${this.#state}.`)
   }
 

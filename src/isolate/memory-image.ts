@@ -4,6 +4,9 @@ import { dirtyPages, type LiveRange } from '../snapshot/dirty-pages.ts'
 import { PAGE_BYTES, type PageChange, type PageTree } from '../snapshot/page-tree.ts'
 import type { EngineInstance } from './engine-instance.ts'
 
+/** Bytes that are looked at in one go: about a millisecond, also where all of it has to be copied. */
+const PIECE_BYTES = 2 * 1024 * 1024
+
 /**
  * What differs from `known` in an instance that no wasm frame is live in. The stack is dead then and counts as
  * zeros; all the rest of the memory counts, wherever the guest says that its heap ends.
@@ -13,13 +16,38 @@ export function memoryChanges(
   known: PageTree,
   same: SamePage | undefined,
 ): PageChange[] {
+  return dirtyPages(instance.bytes, known, liveRanges(instance), same)
+}
+
+/** As `memoryChanges`, with pauses for the host's timers and sockets. Meanwhile the guest must not run. */
+export async function memoryChangesInPieces(
+  instance: EngineInstance,
+  known: PageTree,
+  same: SamePage | undefined,
+): Promise<PageChange[]> {
+  const changes: PageChange[] = []
+  for (const { start, end } of liveRanges(instance)) {
+    for (let at = start; at < end; at += PIECE_BYTES) {
+      const piece = { start: at, end: Math.min(end, at + PIECE_BYTES) }
+      for (const change of dirtyPages(instance.bytes, known, [piece], same)) changes.push(change)
+      if (end - at > PIECE_BYTES) await new Promise((resolve) => setTimeout(resolve, 0))
+    }
+  }
+  return changes
+}
+
+/** Whether looking at all of the memory would block the host for long. */
+export function isLarge(instance: EngineInstance): boolean {
+  return instance.size > 2 * PIECE_BYTES
+}
+
+function liveRanges(instance: EngineInstance): readonly LiveRange[] {
   instance.clearStackEdges(PAGE_BYTES)
   const { stackEnd, stackBase } = instance.engine.layout
-  const ranges: readonly LiveRange[] = [
+  return [
     { start: 0, end: Math.ceil(stackEnd / PAGE_BYTES) * PAGE_BYTES },
     { start: Math.floor(stackBase / PAGE_BYTES) * PAGE_BYTES, end: instance.size },
   ]
-  return dirtyPages(instance.bytes, known, ranges, same)
 }
 
 /** Writes pages into an instance that holds the base image. `changes` are bounds-checked. */

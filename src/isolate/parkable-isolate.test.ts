@@ -58,21 +58,21 @@ describe('a parkable isolate', () => {
     expect(residents.count).toBe(0)
   })
 
-  it('1: has one digest and one capture, parked or not', () => {
+  it('1: has one digest and one capture, parked or not', async () => {
     const [awake, asleep] = [open(), open()]
     for (const guest of [awake, asleep]) guest.start(start, FREELY)
     asleep.park()
     expect(asleep.stateDigest()).toBe(awake.stateDigest())
-    expect(asleep.capture()).toEqual(awake.capture())
+    expect(await asleep.capture()).toEqual(await awake.capture())
     for (const guest of [awake, asleep]) step(guest, 1)
     asleep.park()
-    expect(asleep.capture()).toEqual(awake.capture())
-    expect(asleep.capture().changes).toEqual([])
+    expect(await asleep.capture()).toEqual(await awake.capture())
+    expect((await asleep.capture()).changes).toEqual([])
     asleep.dispose()
     awake.dispose()
   })
 
-  it('takes pages that others have too', () => {
+  it('takes pages that others have too', async () => {
     const known = new Map<string, Uint8Array>()
     const share = (page: Uint8Array): Uint8Array => {
       const key = Buffer.from(page).toString('latin1')
@@ -85,7 +85,8 @@ describe('a parkable isolate', () => {
       guest.start(start, FREELY)
       guest.park()
     }
-    const pages = guests.flatMap((guest) => guest.capture().changes.map(([, page]) => page))
+    const captures = await Promise.all(guests.map((guest) => guest.capture()))
+    const pages = captures.flatMap(({ changes }) => changes.map(([, page]) => page))
     expect(new Set(pages).size).toBe(known.size)
     expect(pages.length).toBe(3 * known.size)
     for (const guest of guests) guest.dispose()
@@ -103,14 +104,14 @@ describe('a parkable isolate', () => {
     expect(() => guest.stateDigest()).toThrow(expect.objectContaining({ code: 'isolate_destroyed' }))
   })
 
-  it('goes on from a capture, and captures against it', () => {
+  it('goes on from a capture, and captures against it', async () => {
     const first = open()
     first.start(start, FREELY)
-    const capture = first.capture()
+    const capture = await first.capture()
     first.dispose()
     const again = open()
     again.restore({ ...capture, capabilities: start.capabilities, limits: start.limits })
-    expect(again.capture().changes).toEqual([])
+    expect((await again.capture()).changes).toEqual([])
     again.park()
     let turn: Turn | undefined
     for (let time = 1; turn?.status !== 'completed'; time += 1) turn = step(again, time)

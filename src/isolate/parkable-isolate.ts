@@ -84,8 +84,14 @@ export class ParkableIsolate implements Machine, Resident {
     this.#told = this.#pages
   }
 
-  capture(): MachineCapture {
-    const { memoryBytes, pages, state } = this.#parked ?? this.#look(this.#wake())
+  capture(): MachineCapture | Promise<MachineCapture> {
+    if (this.#parked !== undefined) return this.#tell(this.#parked)
+    const isolate = this.#wake()
+    if (!isolate.isLarge) return this.#tell(this.#keep(isolate.capture()))
+    return isolate.captureInPieces().then((capture) => this.#tell(this.#keep(capture)))
+  }
+
+  #tell({ memoryBytes, pages, state }: Parked): MachineCapture {
     const changes = [...pages.changesSince(this.#told)]
     this.#told = pages
     return { memoryBytes, changes, state }
@@ -95,7 +101,7 @@ export class ParkableIsolate implements Machine, Resident {
   park(): void {
     const isolate = this.#isolate
     if (isolate?.waits !== true) return
-    this.#parked = this.#look(isolate)
+    this.#parked = this.#keep(isolate.capture())
     this.#isolate = undefined
     isolate.dispose()
   }
@@ -115,9 +121,8 @@ export class ParkableIsolate implements Machine, Resident {
     this.#options.residents.leave(this)
   }
 
-  #look(isolate: Isolate): Parked {
+  #keep({ memoryBytes, changes, state }: MachineCapture): Parked {
     const { share } = this.#options
-    const { memoryBytes, changes, state } = isolate.capture()
     this.#pages = this.#pages.with(share === undefined ? changes : changes.map(shared(share)))
     return { memoryBytes, pages: this.#pages, state: state as IsolateState }
   }
