@@ -77,9 +77,10 @@ const root =
   ).find((chunk) => chunk !== 0 && childOf(chunk) !== 0) ?? 0
 const last = free.filter((chunk) => chunk !== root).at(-1) ?? 0
 
-/** A chunk that looks free, forged at any address: what the links are changed to lead to. */
+/** A chunk that looks free and closes the ring of `root`, forged at any address: what links are changed to lead to. */
 const forgedAt = (chunk: number, size = 8_192): Change[] => [
   [field(chunk, CHUNK.headWord), size | CHUNK.previousInUse],
+  [field(chunk, CHUNK.forwardWord), root],
   [field(chunk + size, CHUNK.previousSizeWord), size],
   [field(chunk + size, CHUNK.headWord), 18],
 ]
