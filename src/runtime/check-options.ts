@@ -51,7 +51,7 @@ const RESUME: OptionChecks<ResumeOptions> = {
   stateDigest: RUN.stateDigest,
   checkpoint: [(value) => value instanceof Uint8Array, 'a Uint8Array'],
   answers: listOf('answers: { id, value } or { id, error }'),
-  confirm: listOf('ids of calls'),
+  confirm: listOf('ids or digests of calls'),
   addFuel: wholeFrom(0),
 }
 

@@ -23,7 +23,10 @@ import type { CheckpointOwner, Checkpoints, WrittenCheckpoint } from './checkpoi
 import type { GuestState } from './guest-state.ts'
 import { encodeRunSummary, type RunSummary } from './run-summary.ts'
 
-/** When a run is checkpointed: as soon as one of these is reached since the last time, and when it is suspended. */
+/**
+ * When a run is checkpointed: as soon as `calls`, `bytes` or `ms` is reached since the last time, and when it is
+ * suspended.
+ */
 export interface CheckpointPolicy {
   /** Calls answered. Default 16. */
   readonly calls?: number
@@ -31,6 +34,8 @@ export interface CheckpointPolicy {
   readonly bytes?: number
   /** Milliseconds. Default 1,000. */
   readonly ms?: number
+  /** Checkpoints that are written one against the other before one stands alone again. Default 24; with 0, each does. */
+  readonly links?: number
 }
 
 export interface DurableRunOptions {
@@ -54,11 +59,9 @@ export interface DurableRunOptions {
   }
 }
 
-/** Links that a chain may have before the next checkpoint stands alone again. */
-const MOST_LINKS = 24
 /** How long a process that died keeps the others from its runs, milliseconds. */
 export const LEASE_MS = 15_000
-const DEFAULT_POLICY = { calls: 16, bytes: 262_144, ms: 1_000 }
+const DEFAULT_POLICY = { calls: 16, bytes: 262_144, ms: 1_000, links: 24 }
 
 export class DurableRun {
   readonly recorder: RunRecorder
@@ -204,7 +207,8 @@ export class DurableRun {
     summary: RunSummary,
   ): Promise<void> {
     const { store, checkpoints, owner, clock } = this.#options
-    const parent = this.#written !== undefined && this.#written.links < MOST_LINKS ? this.#written : undefined
+    const parent =
+      this.#written !== undefined && this.#written.links < this.#policy.links ? this.#written : undefined
     const sequence = (this.#head?.version ?? 0) + 1
     const { id, bytes, written } = await checkpoints.write(image, owner, sequence, clock.now(), parent)
     await store.putBlob(id, bytes)

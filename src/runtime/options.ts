@@ -1,4 +1,5 @@
 /** What an embedder gives to a runtime and to each guest. */
+import type { Digest } from '../base/digest.ts'
 import type { Capability } from '../capability/capability.ts'
 import type { CapabilityFailure } from '../capability/gate/gate-parts.ts'
 import type { Grant } from '../capability/grant.ts'
@@ -108,12 +109,15 @@ export type HandAnswer = { readonly id: number } & ({ readonly value: unknown } 
 
 /** Options of a kept run that goes on. */
 export interface ResumeOptions extends RestoreOptions, Pick<RunOptions, 'stopAtCall' | 'stateDigest'> {
-  /** Given, it must be the newest checkpoint of the run: an older one is refused. */
+  /** Given, it must be the newest checkpoint of the run, and the run must not have ended since: else it is refused. */
   readonly checkpoint?: Uint8Array
   /** Answers to pending calls: for calls in doubt of which somebody knows how they ended. */
   readonly answers?: readonly HandAnswer[]
-  /** Ids of calls in doubt that are to be made again. */
-  readonly confirm?: readonly number[]
+  /**
+   * Calls in doubt that are to be made again: by their ids, or by the digests of exactly what was asked for
+   * (`callDigest`).
+   */
+  readonly confirm?: readonly (number | Digest)[]
   /** Fuel on top of the limit that the run had: for one that ended `exhausted`. */
   readonly addFuel?: number
 }

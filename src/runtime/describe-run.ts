@@ -1,0 +1,165 @@
+/**
+ * What a store holds of its runs, for people who look: lists, and one run in detail.
+ *
+ * Invariants
+ * 1. Looking changes nothing and takes no lease: what is told may be older than what is.
+ * 2. One run that cannot be read is told as such, and keeps no other from being listed.
+ * 3. Nothing that is told here decides anything: `resume` reads and checks for itself.
+ */
+import type { Digest } from '../base/digest.ts'
+import { CaissonError } from '../base/errors.ts'
+import type { Limits } from '../machine/limits.ts'
+import type { RunHead, RunStore } from '../ports/run-store.ts'
+import { type InspectedCheckpoint, inspectCheckpoint } from '../snapshot/container/inspect-checkpoint.ts'
+import { EntryCodec, type EntryCodecOptions } from '../snapshot/run-log/entry-codec.ts'
+import type { EndEntry, IntentEntry, RunEntry, StartEntry } from '../snapshot/run-log/run-entry.ts'
+import { foldRun } from '../snapshot/run-log/run-record.ts'
+import { decodeRunSummary, type RunSummary } from './run-summary.ts'
+
+const ENTRIES_AT_ONCE = 1_000
+
+/** One line of a list of runs. Written by whoever wrote to the store: not authenticated. */
+export interface ListedRun {
+  readonly run: string
+  /** Undefined where it cannot be read. */
+  readonly summary: RunSummary | undefined
+  /** Checkpoints that it stands on. */
+  readonly checkpoints: number
+  /** What they take as stored. */
+  readonly checkpointBytes: number
+  /** Checkpoints that the head names and the store lacks. */
+  readonly missing: number
+  /** The engine that the newest checkpoint is of; undefined before the first, or where it cannot be read. */
+  readonly engine: string | undefined
+}
+
+/** One run in detail. */
+export interface DescribedRun {
+  readonly run: string
+  readonly head: RunHead | undefined
+  readonly summary: RunSummary | undefined
+  /** What each checkpoint says of itself, newest first; undefined for one that is missing or damaged. */
+  readonly chain: readonly { readonly id: Digest; readonly checkpoint: InspectedCheckpoint | undefined }[]
+  /** What the run began with. */
+  readonly start: StartEntry
+  /** Entries in the log. */
+  readonly entries: number
+  /** What they take as stored: of those that were read, the first and all since the newest checkpoint. */
+  readonly readBytes: number
+  /** Entries since the newest checkpoint, by type. */
+  readonly since: Readonly<Record<string, number>>
+  /** Calls that were let in and have no recorded answer: in doubt, unless their capabilities are idempotent. */
+  readonly open: readonly IntentEntry[]
+  /** Ids of calls whose answers are recorded and not delivered. */
+  readonly undelivered: readonly number[]
+  readonly limits: Limits
+  readonly end: EndEntry | undefined
+}
+
+/** @throws CaissonError what the store throws */
+export async function listRuns(store: RunStore, options: EntryCodecOptions): Promise<readonly ListedRun[]> {
+  const listed: ListedRun[] = []
+  for (const run of await store.runs()) {
+    const head = await store.head(run)
+    let checkpointBytes = 0
+    let missing = 0
+    let engine: string | undefined
+    for (const [i, id] of (head?.chain ?? []).entries()) {
+      const bytes = await store.getBlob(id)
+      if (bytes === undefined) missing += 1
+      else checkpointBytes += bytes.length
+      if (i === 0) engine = (await inspected(bytes, options))?.engine
+    }
+    const checkpoints = head?.chain.length ?? 0
+    listed.push({ run, summary: summaryOf(head), checkpoints, checkpointBytes, missing, engine })
+  }
+  return listed
+}
+
+/**
+ * @param options with the keys that the run was written with, where it was
+ * @param tenant whose run it is: part of what a MAC stands for
+ * @throws CaissonError `not_found`, `corrupted`, `checkpoint_refused` and `encryption_required` for a log that these
+ *   keys do not open, what the store throws
+ */
+export async function describeRun(
+  store: RunStore,
+  run: string,
+  options: EntryCodecOptions,
+  tenant: string,
+): Promise<DescribedRun> {
+  const head = await store.head(run)
+  const chain: { id: Digest; checkpoint: InspectedCheckpoint | undefined }[] = []
+  for (const id of head?.chain ?? []) {
+    const checkpoint = await inspected(await store.getBlob(id), options)
+    chain.push({ id, checkpoint: checkpoint?.id === id ? checkpoint : undefined })
+  }
+  const [first] = await readLog(store, run, 0, 1, options, tenant)
+  if (first === undefined) throw new CaissonError('not_found', `There is no run "${run}" in the store.`)
+  if (first.entry.type !== 'start') {
+    throw new CaissonError('corrupted', `The log of run "${run}" does not begin with its start.`)
+  }
+  const position = head?.position ?? 0
+  const read = await readLog(store, run, position, Number.POSITIVE_INFINITY, options, tenant)
+  const record = foldRun(read.map(({ entry }) => entry))
+  const since: Record<string, number> = {}
+  for (const { entry } of read.slice(1)) since[entry.type] = (since[entry.type] ?? 0) + 1
+  const bytes = [...(position === 0 ? [] : [first]), ...read].map(({ length }) => length)
+  return {
+    run,
+    head,
+    summary: summaryOf(head),
+    chain,
+    start: first.entry,
+    entries: position + read.length,
+    readBytes: bytes.reduce((a, b) => a + b, 0),
+    since,
+    open: record.open,
+    undelivered: record.undelivered.map(({ id }) => id),
+    limits: record.limits ?? first.entry.limits,
+    end: record.end,
+  }
+}
+
+async function readLog(
+  store: RunStore,
+  run: string,
+  from: number,
+  most: number,
+  options: EntryCodecOptions,
+  tenant: string,
+): Promise<readonly { readonly entry: RunEntry; readonly length: number }[]> {
+  const codec = new EntryCodec(options)
+  const read: { entry: RunEntry; length: number }[] = []
+  while (read.length < most) {
+    const wanted = Math.min(ENTRIES_AT_ONCE, most - read.length)
+    const sealed = await store.entries(run, from + read.length, wanted)
+    for (const bytes of sealed) {
+      const entry = await codec.open(bytes, { tenant, run, at: from + read.length })
+      read.push({ entry, length: bytes.length })
+    }
+    if (sealed.length < wanted) break
+  }
+  return read
+}
+
+async function inspected(
+  bytes: Uint8Array | undefined,
+  { ports }: EntryCodecOptions,
+): Promise<InspectedCheckpoint | undefined> {
+  if (bytes === undefined) return undefined
+  try {
+    return await inspectCheckpoint(bytes, { ports })
+  } catch (error) {
+    if (CaissonError.is(error)) return undefined
+    throw error
+  }
+}
+
+function summaryOf(head: RunHead | undefined): RunSummary | undefined {
+  try {
+    return head && decodeRunSummary(head.summary)
+  } catch {
+    return undefined
+  }
+}
