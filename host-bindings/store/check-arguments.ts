@@ -7,15 +7,15 @@ import { CaissonError } from '../../src/base/errors.ts'
 import type { RunHead } from '../../src/ports/run-store.ts'
 
 /** Longest name of a run, in characters. */
-export const MAX_RUN_NAME = 128
+export const MAX_RUN_NAME: number = 128
 /** Largest summary of a head, in bytes. */
-export const MAX_SUMMARY_BYTES = 16 * 1024
+export const MAX_SUMMARY_BYTES: number = 16 * 1024
 /** Longest chain of a head, in checkpoints. */
-export const MAX_CHAIN = 1_024
+export const MAX_CHAIN: number = 1_024
 /** Largest entry of a log, in bytes. */
-export const MAX_ENTRY_BYTES = 64 * 1024 * 1024
+export const MAX_ENTRY_BYTES: number = 64 * 1024 * 1024
 /** Largest sum of the entries that are appended together, in bytes. */
-export const MAX_APPEND_BYTES = 256 * 1024 * 1024
+export const MAX_APPEND_BYTES: number = 256 * 1024 * 1024
 /** Longest time of a lease: a day. */
 const MAX_TTL_MS = 24 * 60 * 60 * 1000
 /** How long a checkpoint that no head needs stays, unless somebody says otherwise. */

@@ -57,6 +57,10 @@ export {
 export { createSqlCapabilities, type SqlOptions } from '../../host-bindings/sql/sql-capabilities.ts'
 export type { SqlDatabase, SqlTransaction } from '../../host-bindings/sql/sql-database.ts'
 export {
+  type IndexedDbRunStoreOptions,
+  openIndexedDbRunStore,
+} from '../../host-bindings/store/indexed-db-run-store.ts'
+export {
   createMemoryRunStore,
   type MemoryRunStoreOptions,
 } from '../../host-bindings/store/memory-run-store.ts'

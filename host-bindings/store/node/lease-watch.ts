@@ -8,6 +8,7 @@
  * A holder renews by a beat: a few bytes beside the state of the run, changed each time. It need not be durable, and
  * one that is read half written is a change too.
  */
+import { StillnessWatch } from '../stillness-watch.ts'
 import type { Machine } from './machine.node.ts'
 import type { LeaseRecord } from './run-state.node.ts'
 
@@ -22,8 +23,7 @@ export function formatBeat(uptimeMs: number, ttlMs: number, count: number): stri
 
 export class LeaseWatch {
   readonly #machine: Machine
-  /** What was seen of the leases that were refused, and since when it is so. */
-  readonly #seen = new Map<string, { readonly what: string; readonly sinceMs: number }>()
+  readonly #stillness = new StillnessWatch()
 
   constructor(machine: Machine) {
     this.#machine = machine
@@ -35,16 +35,11 @@ export class LeaseWatch {
    * @returns 0 when it may be taken now, otherwise in how many milliseconds that may be if nothing changes
    */
   remainingMs(run: string, lease: LeaseRecord, beat: string | undefined): number {
-    const what = `${lease.id} ${beat ?? ''}`
     const nowMs = this.#machine.monotonicMs()
-    let seen = this.#seen.get(run)
-    if (seen?.what !== what) {
-      seen = { what, sinceMs: nowMs }
-      this.#seen.set(run, seen)
-    }
+    const unchangedMs = this.#stillness.unchangedMs(run, `${lease.id} ${beat ?? ''}`, nowMs)
     const [, uptime, ttl] = BEAT.exec(beat ?? '') ?? []
     const ttlMs = ttl === undefined ? lease.ttlMs : Number(ttl)
-    const watchedMs = ttlMs - (nowMs - seen.sinceMs)
+    const watchedMs = ttlMs - unchangedMs
     if (!this.#machine.isThis(lease.machine)) return Math.max(0, watchedMs)
     if (!this.#machine.isAlive(lease.process)) return 0
     const startMs = uptime === undefined ? lease.uptimeMs : Number(uptime)
@@ -54,6 +49,6 @@ export class LeaseWatch {
 
   /** The lease was taken or is gone. */
   forget(run: string): void {
-    this.#seen.delete(run)
+    this.#stillness.forget(run)
   }
 }
