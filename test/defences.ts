@@ -43,7 +43,7 @@ export const DEFENCES: readonly Defence[] = [
     file: 'src/capability/gate/final-value.ts',
     find: "typeof own === 'object' && own !== null ? copyValue(own, this.#limits, 'args') : own",
     replace: "typeof this.#limits === 'object' ? own : copyValue(own)",
-    tests: ['src/capability/gate.test.ts', 'test/attacks/gate.test.ts'],
+    tests: ['src/capability/gate.test.ts', 'test/attacks/gate-values.test.ts'],
   },
   {
     name: 'validators-get-copies',
@@ -59,7 +59,7 @@ export const DEFENCES: readonly Defence[] = [
     file: 'src/capability/grant-set.ts',
     find: 'if (this.#revoked) return true',
     replace: 'if (this.#revoked && this.rule === undefined) return true',
-    tests: ['src/capability/grant-set.test.ts', 'src/capability/gate.test.ts'],
+    tests: ['src/capability/grant-set.test.ts', 'src/capability/gate/authorise.test.ts'],
   },
   {
     name: 'approval-bound-to-digest',
@@ -67,7 +67,7 @@ export const DEFENCES: readonly Defence[] = [
     file: 'src/capability/gate/approve.ts',
     find: 'if (decision.digest === digest) return undefined',
     replace: 'if (decision.digest !== undefined) return undefined',
-    tests: ['src/capability/gate.test.ts'],
+    tests: ['src/capability/gate/approve.test.ts'],
   },
   {
     name: 'redacted-failures',
@@ -75,7 +75,7 @@ export const DEFENCES: readonly Defence[] = [
     file: 'src/capability/gate/redact.ts',
     find: 'expose.includes(error.code)',
     replace: 'expose.length > 0',
-    tests: ['src/capability/gate.test.ts'],
+    tests: ['src/capability/gate/redact.test.ts'],
   },
   {
     name: 'bounded-issues',
@@ -83,7 +83,7 @@ export const DEFENCES: readonly Defence[] = [
     file: 'src/capability/gate/run-schema.ts',
     find: 'const MAX_ISSUES = 8',
     replace: 'const MAX_ISSUES = 8_000_000',
-    tests: ['test/attacks/gate.test.ts'],
+    tests: ['test/attacks/gate-values.test.ts'],
   },
   {
     name: 'intent-before-effect',
@@ -92,7 +92,7 @@ export const DEFENCES: readonly Defence[] = [
     find: 'return unrecorded ?? { call, passage, final, idempotencyKey }',
     replace:
       'return unrecorded && { call, passage, final, idempotencyKey } || { call, passage, final, idempotencyKey }',
-    tests: ['src/capability/gate.test.ts'],
+    tests: ['src/capability/gate/record.test.ts'],
   },
   {
     name: 'reserved-at-once',
@@ -143,7 +143,7 @@ export const DEFENCES: readonly Defence[] = [
     file: 'src/machine/session.ts',
     find: 'this.#usage.bytesIn + arriving) > start.limits.bytesIn',
     replace: 'this.#usage.bytesIn + arriving) > start.limits.bytesIn * 1e9',
-    tests: ['test/attacks/gate.test.ts'],
+    tests: ['test/attacks/gate-values.test.ts'],
     mayHang: true,
   },
   {

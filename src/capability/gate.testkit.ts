@@ -3,8 +3,9 @@ import type { CallIntent, CallLog, CallResult, SyncCallRecord } from '../ports/c
 import type { Clock } from '../ports/clock.ts'
 import { Ledger } from './budget.ts'
 import type { PendingCall } from './call.ts'
-import type { Capability } from './capability.ts'
+import type { Capability, InvokeContext } from './capability.ts'
 import { createCapabilityTable } from './capability-table.ts'
+import { checkCapability } from './define-capability.ts'
 import type { CapabilityFailure } from './gate/gate-parts.ts'
 import { createGate, type Gate, type GateOptions } from './gate.ts'
 import type { Grant } from './grant.ts'
@@ -87,4 +88,18 @@ export function testGate(
 
 export function pendingCall(id: number, capability: string, args?: unknown, bytes = 8): PendingCall {
   return { id, capability, args, bytes, askedAtMs: 1_000 }
+}
+
+/** The capability `a.tool`, which reads unless `more` says otherwise. */
+export function tool(
+  invoke: (input: unknown, context: InvokeContext) => unknown,
+  more: object = {},
+): Capability {
+  return checkCapability({ name: 'a.tool', description: 'x', effect: 'read', invoke, ...more } as Capability)
+}
+
+/** `ok`, or the code of the failure. */
+export function codeOf({ answer }: { readonly answer: { readonly ok: boolean } }): string {
+  const { ok, error } = answer as { ok: boolean; error?: { code?: string } }
+  return ok ? 'ok' : String(error?.code)
 }
