@@ -31,6 +31,7 @@ export type { CheckpointPolicy } from '../runtime/durable-run.ts'
 export type { Guest } from '../runtime/guest.ts'
 export type {
   HandAnswer,
+  RepeatOptions,
   RestoreOptions,
   ResumeOptions,
   RunOptions,

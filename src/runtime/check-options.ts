@@ -11,7 +11,7 @@ import {
   wholeFrom,
   withMethods,
 } from '../base/option-checks.ts'
-import type { RestoreOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
+import type { RepeatOptions, RestoreOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
 
 const RUN: OptionChecks<RunOptions> = {
   input: anything,
@@ -55,6 +55,15 @@ const RESUME: OptionChecks<ResumeOptions> = {
   addFuel: wholeFrom(0),
 }
 
+const REPEAT: OptionChecks<RepeatOptions> = {
+  grants: RUN.grants,
+  signal: RUN.signal,
+  domain: RUN.domain,
+  principal: RUN.principal,
+  thread: RUN.thread,
+  stateDigest: RUN.stateDigest,
+}
+
 const RUNTIME: OptionChecks<RuntimeOptions> = {
   capabilities: listOf('capabilities'),
   limits: anObject,
@@ -84,6 +93,11 @@ export function checkRunOptions(options: RunOptions): void {
 /** @throws CaissonError `invalid_argument` with `details: { option }` */
 export function checkResumeOptions(options: ResumeOptions): void {
   checkOptions(options, RESUME)
+}
+
+/** @throws CaissonError `invalid_argument` with `details: { option }` */
+export function checkRepeatOptions(options: RepeatOptions): void {
+  checkOptions(options, REPEAT)
 }
 
 /** Whether a store can keep a run under this name. */

@@ -16,7 +16,8 @@ export function failureReport({ telemetry, onCapabilityError }: RuntimeOptions):
   }
 }
 
-function tell(listener: () => unknown): void {
+/** Tells a listener of the embedder. Nothing comes back from it. */
+export function tell(listener: () => unknown): void {
   try {
     const told = listener()
     // An async listener that fails must not end the process.

@@ -121,3 +121,8 @@ export interface ResumeOptions extends RestoreOptions, Pick<RunOptions, 'stopAtC
   /** Fuel on top of the limit that the run had: for one that ended `exhausted`. */
   readonly addFuel?: number
 }
+
+/** Options of a kept run that is taken again from its record: what it is for, and whose it is. */
+export interface RepeatOptions
+  extends Pick<RestoreOptions, 'grants' | 'signal' | 'domain' | 'principal' | 'thread'>,
+    Pick<RunOptions, 'stateDigest'> {}

@@ -12,30 +12,37 @@
  */
 import type { Digest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
-import { type Answer, Refusal } from '../capability/call.ts'
+import { Refusal } from '../capability/call.ts'
 import { type Delivery, refusedDelivery } from '../capability/delivery.ts'
 import type { Gate, GateOptions } from '../capability/gate.ts'
 import { type DriveOptions, driveSession, type KnownCalls } from '../machine/driver.ts'
 import type { Limits } from '../machine/limits.ts'
 import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
-import { failed, Session, type SessionOptions, type Step } from '../machine/session.ts'
+import { Session, type SessionOptions, type Step } from '../machine/session.ts'
 import type { Machine, MachineStart, PendingCall, SyncCalls } from '../machine/turn.ts'
 import type { RunHead, RunLease, RunStore } from '../ports/run-store.ts'
 import { EntryCodec } from '../snapshot/run-log/entry-codec.ts'
-import { type EndEntry, type RunEntry, type StartEntry, startOf } from '../snapshot/run-log/run-entry.ts'
-import { foldRun, type RunRecord } from '../snapshot/run-log/run-record.ts'
+import type { EndEntry, StartEntry } from '../snapshot/run-log/run-entry.ts'
+import type { RunRecord } from '../snapshot/run-log/run-record.ts'
 import { SyncReplay } from '../snapshot/run-log/sync-replay.ts'
-import { measureValue } from '../values/copy-value.ts'
+import { callDigest } from './call-digest.ts'
 import type { CheckpointOwner, Checkpoints, ReadCheckpoint } from './checkpoints.ts'
 import { DurableRun, LEASE_MS } from './durable-run.ts'
-import { goingOn } from './going-on.ts'
+import { tell } from './failure-report.ts'
 import type { GuestLine } from './guest-line.ts'
+import {
+  capabilitiesOf,
+  checkSameNames,
+  type KeptRun,
+  type RunOwner,
+  readKeptRun,
+  startOfKept,
+} from './kept-run.ts'
 import type { MachineMaker } from './machine-maker.ts'
 import { type LimitBounds, limitsOf } from './machine-start.ts'
-import type { HandAnswer, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
+import type { HandAnswer, RepeatOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
 import type { Platform } from './platform.ts'
-
-const ENTRIES_AT_ONCE = 1_000
+import { deliveryOf, endAsRecorded, repeatTurns } from './repeat-turns.ts'
 
 /** What the runtime lends. */
 export interface RunKeeperParts {
@@ -60,11 +67,9 @@ export interface KeptOutcome {
 
 export class RunKeeper {
   readonly #parts: RunKeeperParts
-  readonly #codecOptions: ConstructorParameters<typeof EntryCodec>[0]
 
   constructor(parts: RunKeeperParts) {
     this.#parts = parts
-    this.#codecOptions = parts.checkpoints.sealing
   }
 
   /** @throws CaissonError `already_exists` when there is a run of this name, `store_conflict`, `encryption_required` */
@@ -90,7 +95,7 @@ export class RunKeeper {
         lease,
         owner,
         { guestId, limits: draft.limits },
-        new EntryCodec(this.#codecOptions),
+        new EntryCodec(this.#parts.checkpoints.sealing),
       )
       const gate = this.#gate(options, guestId, durable, lease)
       const start = { ...draft, capabilities: gate.capabilities }
@@ -109,26 +114,19 @@ export class RunKeeper {
   }
 
   /** @throws CaissonError `not_found`, `store_conflict`, and what `Runtime.resume` says */
-  async resume(owner: Omit<CheckpointOwner, 'label'>, options: ResumeOptions): Promise<KeptOutcome> {
+  async resume(owner: RunOwner, options: ResumeOptions): Promise<KeptOutcome> {
     const { store, checkpoints } = this.#parts
     const lease = await store.lease(owner.run, LEASE_MS)
     let durable: DurableRun | undefined
     try {
-      const head = await store.head(owner.run)
-      const read = head?.chain[0] === undefined ? undefined : await this.#readHead(head, owner)
+      const kept = await readKeptRun(this.#parts, owner)
+      const { head, read, record, codec, at, captured } = kept
       if (options.checkpoint !== undefined) await this.#checkFresh(options.checkpoint, owner, head)
-      const codec = new EntryCodec(this.#codecOptions)
-      const { entries, at } = await this.#entries(
-        owner,
-        read === undefined ? 0 : (head?.position ?? 0),
-        codec,
-      )
-      const record = foldRun(entries)
+      if (record.end !== undefined && !mayGoOn(record.end, options)) {
+        if (options.checkpoint !== undefined) checkUnspent(record.end, owner.run)
+        return endedOutcome(record, read)
+      }
       const { from } = record
-      if (record.end !== undefined && !mayGoOn(record.end, options)) return endedOutcome(record, read)
-      if (read === undefined && from.type !== 'start') throw noStart(owner.run)
-      if (from.type === 'start') this.#checkStart(from, owner)
-      const captured = read?.state ?? (from as StartEntry)
       const label = read?.header.label ?? (from as StartEntry).label
       const limits = this.#limits(record.limits ?? captured.limits, options)
       const guest = { guestId: captured.guestId, limits }
@@ -140,26 +138,16 @@ export class RunKeeper {
       }
       durable = this.#durable(lease, { ...owner, label }, guest, codec, { head, written, record, at })
       checkpoints.checkLabel(label)
-      const kept = durable
-      kept.recorder.add({ type: 'open', atMs: this.#parts.platform.clock.now(), limits })
-      const gate = this.#gate(options, guest.guestId, kept, lease)
-      const capabilities = from.type === 'start' ? from.capabilities : gate.capabilities
-      const replay = new SyncReplay(record.syncCalls, capabilities, gate)
+      const goneOn = durable
+      goneOn.recorder.add({ type: 'open', atMs: this.#parts.platform.clock.now(), limits })
+      const gate = this.#gate(options, guest.guestId, goneOn, lease)
+      const replay = new SyncReplay(record.syncCalls, capabilitiesOf(record, gate), gate)
       return await this.#atWork(options, limits, replay, async (machine) => {
-        const start = from.type === 'start' ? { ...startOf(from), limits } : goingOn(gate, limits)
-        checkSameNames(from, gate)
-        if (read !== undefined) {
-          await machine.restore({
-            memoryBytes: read.memoryBytes,
-            changes: read.pages.changesSince(checkpoints.basePages),
-            state: read.state.machine,
-            capabilities: gate.capabilities,
-            limits,
-          })
-        }
-        return this.#drive(kept, machine, start, gate, options, {
+        await this.#takeUp(machine, kept, gate, limits)
+        this.#tellResumed(record)
+        return this.#drive(goneOn, machine, startOfKept(record, gate, limits), gate, options, {
           restored: read?.state.session,
-          first: (session) => repeatTurns(session, machine, read === undefined, record, replay),
+          first: (session) => repeatTurns(session, machine, record, replay),
           known: (session) => this.#knownCalls(record, machine, gate, session, options),
         })
       })
@@ -167,6 +155,58 @@ export class RunKeeper {
       if (durable === undefined) await lease.release()
       else await durable.close()
     }
+  }
+
+  /** Needs no lease and changes nothing. @throws CaissonError `not_found`, and what `Runtime.repeat` says */
+  async repeat(owner: RunOwner, options: RepeatOptions): Promise<KeptOutcome> {
+    const { platform } = this.#parts
+    const kept = await readKeptRun(this.#parts, owner)
+    const { read, record, captured } = kept
+    const limits = this.#limits(record.limits ?? captured.limits, {})
+    const gate = this.#parts.gateFor(options, captured.guestId, {})
+    const replay = new SyncReplay(record.syncCalls, capabilitiesOf(record, gate), undefined)
+    return this.#atWork(options, limits, replay, async (machine) => {
+      await this.#takeUp(machine, kept, gate, limits)
+      const start = startOfKept(record, gate, limits)
+      const session = new Session({
+        machine,
+        start,
+        gate,
+        clock: platform.clock,
+        signal: options.signal,
+        restored: read?.state.session,
+      })
+      const step = await repeatTurns(session, machine, record, replay)
+      return {
+        outcome: session.outcome(endAsRecorded(session, step, machine, record)),
+        start,
+        checkpoint: read?.chain[0],
+        stateDigest: options.stateDigest === true ? await machine.stateDigest() : undefined,
+      }
+    })
+  }
+
+  /** Puts the machine where the run's last checkpoint is; one that begins anew is left as it is. */
+  async #takeUp(machine: Machine, { read, record }: KeptRun, gate: Gate, limits: Limits): Promise<void> {
+    checkSameNames(record, gate)
+    if (read === undefined) return
+    await machine.restore({
+      memoryBytes: read.memoryBytes,
+      changes: read.pages.changesSince(this.#parts.checkpoints.basePages),
+      state: read.state.machine,
+      capabilities: gate.capabilities,
+      limits,
+    })
+  }
+
+  #tellResumed({ turns, open, undelivered }: RunRecord): void {
+    const repeated = turns.reduce((sum, { answers }) => sum + answers.length, 0)
+    tell(() =>
+      this.#parts.options.telemetry?.event('run.resumed', {
+        answersRepeated: repeated + undelivered.length,
+        callsUnanswered: open.length,
+      }),
+    )
   }
 
   #limits(before: Limits, { limits, addFuel = 0 }: ResumeOptions): Limits {
@@ -265,21 +305,8 @@ export class RunKeeper {
     }
   }
 
-  async #readHead(head: RunHead, owner: Omit<CheckpointOwner, 'label'>): Promise<ReadCheckpoint> {
-    const { store, checkpoints } = this.#parts
-    const id = head.chain[0] as Digest
-    const bytes = await store.getBlob(id)
-    if (bytes === undefined)
-      throw new CaissonError('corrupted', `The checkpoint ${id} of run "${owner.run}" is missing.`)
-    return checkpoints.read(bytes, { ...owner, id }, (parent) => store.getBlob(parent))
-  }
-
   /** What is given as the checkpoint to go on from must be the newest one: an older one would spend things again. */
-  async #checkFresh(
-    bytes: Uint8Array,
-    owner: Omit<CheckpointOwner, 'label'>,
-    head: RunHead | undefined,
-  ): Promise<void> {
+  async #checkFresh(bytes: Uint8Array, owner: RunOwner, head: RunHead | undefined): Promise<void> {
     const given = await this.#parts.checkpoints.inspect(bytes)
     if (given.id === head?.chain[0]) return
     throw new CaissonError(
@@ -289,47 +316,6 @@ export class RunKeeper {
         : `The checkpoint is of run "${given.run.slice(0, 128)}", and not of "${owner.run}".`,
       { details: { given: given.id, newest: head?.chain[0] } },
     )
-  }
-
-  async #entries(
-    { tenant, run }: Omit<CheckpointOwner, 'label'>,
-    from: number,
-    codec: EntryCodec,
-  ): Promise<{ readonly entries: readonly RunEntry[]; readonly at: number }> {
-    const entries: RunEntry[] = []
-    for (;;) {
-      const at = from + entries.length
-      const sealed = await this.#parts.store.entries(run, at, ENTRIES_AT_ONCE)
-      for (const [i, bytes] of sealed.entries()) {
-        entries.push(await codec.open(bytes, { tenant, run, at: at + i }))
-      }
-      if (sealed.length < ENTRIES_AT_ONCE) break
-    }
-    if (entries.length === 0) throw new CaissonError('not_found', `There is no run "${run}" in the store.`)
-    return { entries, at: from + entries.length }
-  }
-
-  #checkStart({ tenant, principal, engine }: StartEntry, owner: Omit<CheckpointOwner, 'label'>): void {
-    const { id } = this.#parts.machines.engine
-    if (engine !== id) {
-      throw new CaissonError(
-        'engine_mismatch',
-        `The run was started on engine ${engine}, and here is ${id}.`,
-        {
-          details: { differs: 'engine', needed: engine, found: id },
-        },
-      )
-    }
-    for (const [what, was, is] of [
-      ['tenant', tenant, owner.tenant],
-      ['principal', principal, owner.principal],
-    ] as const) {
-      if (was !== is) {
-        throw new CaissonError('checkpoint_refused', `The run belongs to another ${what}.`, {
-          details: { differs: what },
-        })
-      }
-    }
   }
 
   /** What is known of the calls that the guest waits for, and what somebody decided about them. */
@@ -342,7 +328,7 @@ export class RunKeeper {
   ): Promise<KnownCalls> {
     const pending = new Map(machine.pending.map((call) => [call.id, call]))
     const recorded = new Set(record.open.map(({ id }) => id))
-    const decided = new Set([...answers.map(({ id }) => id), ...confirm])
+    const decided = new Set([...answers.map(({ id }) => id), ...confirmedIds(confirm, machine.pending)])
     for (const id of decided) {
       if (pending.has(id)) continue
       throw new CaissonError('unknown_call', `No call with id ${id} is pending.`, { details: { id } })
@@ -358,33 +344,6 @@ export class RunKeeper {
       .map(({ id }) => id)
     return { answers: deliveries, recorded, inDoubt: new Set(inDoubt) }
   }
-}
-
-/** Takes the turns again that the record has. Its first step is the guest's first, where it starts anew. */
-async function repeatTurns(
-  session: Session,
-  machine: Machine,
-  fromStart: boolean,
-  record: RunRecord,
-  replay: SyncReplay,
-): Promise<Step> {
-  let step = fromStart ? await session.begin() : session.goOn()
-  const asked = new Map(machine.pending.map((call) => [call.id, call]))
-  for (const { nowMs, answers } of record.turns) {
-    if (step.status === 'ended') return session.finish(diverged('it ended earlier'))
-    const pending = new Set(machine.pending.map(({ id }) => id))
-    const missing = answers.find(({ id }) => !pending.has(id))
-    if (missing !== undefined) return session.finish(diverged(`it did not ask for call ${missing.id}`))
-    step = await session.repeat(nowMs, answers.map(deliveryOf))
-    for (const call of machine.pending) asked.set(call.id, call)
-  }
-  if (replay.diverged) return session.finish(diverged('it asked for another sync call'))
-  for (const { id, capability, askedAtMs } of record.intents.values()) {
-    const call = asked.get(id)
-    if (call !== undefined && call.capability === capability && call.askedAtMs === askedAtMs) continue
-    return session.finish(diverged(`call ${id} was of "${capability}"`))
-  }
-  return step.status === 'waiting' ? session.goOn() : step
 }
 
 async function answerByHand(
@@ -408,11 +367,6 @@ async function answerByHand(
   return gate.conclude(admission, ended, stop)
 }
 
-function deliveryOf(answer: Answer): Delivery {
-  const bytes = answer.ok ? measureValue(answer.value).bytes : answer.error.message.length
-  return { answer, bytes, fatal: false }
-}
-
 function startEntry(
   start: MachineStart,
   { tenant, principal, label }: CheckpointOwner,
@@ -422,24 +376,34 @@ function startEntry(
   return { type: 'start', version: 1, engine, guestId, tenant, principal, label, ...start }
 }
 
-/** @throws CaissonError `checkpoint_refused`: before any turn is taken again */
-function checkSameNames(from: RunRecord['from'], gate: Gate): void {
-  if (from.type !== 'start') return // the machine compares with what was captured
-  const was = from.capabilities.map(({ name }) => name)
-  const is = gate.capabilities.map(({ name }) => name)
-  const missing = was.filter((name) => !is.includes(name))
-  const added = is.filter((name) => !was.includes(name))
-  if (missing.length + added.length === 0) return
-  throw new CaissonError(
-    'checkpoint_refused',
-    `The run was started with other grants.${missing.length > 0 ? ` Missing now: ${missing.join(', ')}.` : ''}${added.length > 0 ? ` Not there then: ${added.join(', ')}.` : ''}`,
-    { details: { missing, added } },
-  )
-}
-
 /** A run that used something up can go on with more of it. */
 function mayGoOn({ end }: EndEntry, { limits, addFuel }: ResumeOptions): boolean {
   return end.status === 'exhausted' && (limits !== undefined || addFuel !== undefined)
+}
+
+/** A checkpoint cannot be spent twice. What ran out of something waits for more of it. */
+function checkUnspent({ end }: EndEntry, run: string): void {
+  if (end.status === 'exhausted') return
+  throw new CaissonError(
+    'checkpoint_refused',
+    `The checkpoint was gone on from already: run "${run}" has ended (${end.status}).`,
+    { details: { differs: 'end', ended: end.status } },
+  )
+}
+
+/** @throws CaissonError `unknown_call` for a digest of no pending call */
+function confirmedIds(
+  confirm: readonly (number | Digest)[],
+  pending: readonly PendingCall[],
+): readonly number[] {
+  return confirm.map((one) => {
+    if (typeof one === 'number') return one
+    const call = pending.find((candidate) => callDigest(candidate) === one)
+    if (call !== undefined) return call.id
+    throw new CaissonError('unknown_call', `No call with digest ${String(one)} is pending.`, {
+      details: { digest: one },
+    })
+  })
 }
 
 /** A run that has ended ends the same however often it is asked. */
@@ -452,12 +416,4 @@ function endedOutcome({ end }: RunRecord, read: ReadCheckpoint | undefined): Kep
     checkpoint: read?.chain[0],
     stateDigest: undefined,
   }
-}
-
-function noStart(run: string): CaissonError {
-  return new CaissonError('corrupted', `The log of run "${run}" does not begin with its start.`)
-}
-
-function diverged(what: string): ReturnType<typeof failed> {
-  return failed('diverged', `The guest did something else than its record says: ${what}.`)
 }

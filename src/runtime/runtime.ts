@@ -22,6 +22,7 @@ import type { GuestError, Machine, MachineStart } from '../machine/turn.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
 import type { PageTree } from '../snapshot/page-tree.ts'
 import {
+  checkRepeatOptions,
   checkRestoreOptions,
   checkResumeOptions,
   checkRunOptions,
@@ -33,10 +34,11 @@ import { failureReport } from './failure-report.ts'
 import { goingOn } from './going-on.ts'
 import { createGuest, type Guest } from './guest.ts'
 import { GuestLine } from './guest-line.ts'
+import type { RunOwner } from './kept-run.ts'
 import { MachineMaker } from './machine-maker.ts'
 import { type LimitBounds, limitsOf, machineStart } from './machine-start.ts'
 import { missingGrants, missingGrantsText } from './missing-grants.ts'
-import type { RestoreOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
+import type { RepeatOptions, RestoreOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
 import type { Outcome } from './outcome.ts'
 import type { Platform } from './platform.ts'
 import { type KeptOutcome, RunKeeper } from './run-keeper.ts'
@@ -71,6 +73,13 @@ export interface Runtime {
    * @throws CaissonError as `restore`; `not_found`, `store_conflict`, `lease_lost`, `store_failed`, `unknown_call`
    */
   resume(run: string, options?: ResumeOptions): Promise<Outcome>
+  /**
+   * Takes a run of the store again, as its record has it: from its last checkpoint, with the recorded answers at their
+   * times and in their order. Invokes nothing, changes nothing, and needs nobody's leave to write. It ends as the run
+   * ended, `suspended` where the record ends before, or as `failed` with code `diverged`.
+   * @throws CaissonError as `restore`; `not_found`, `store_failed`
+   */
+  repeat(run: string, options?: RepeatOptions): Promise<Outcome>
   /** Refuses new guests, lets the ones at work finish, and gives idle memory back. */
   close(): void
   [Symbol.asyncDispose](): Promise<void>
@@ -239,9 +248,12 @@ class PooledRuntime implements Runtime {
 
   async resume(run: string, options: ResumeOptions = {}): Promise<Outcome> {
     checkResumeOptions(options)
-    if (!isRunName(run)) throw new CaissonError('invalid_argument', 'The name of a run is none.')
-    const { tenant, principal } = ownerOf(options, run)
-    return this.#completeKept(await this.#keeper().resume({ tenant, principal, run }, options), run)
+    return this.#completeKept(await this.#keeper().resume(runOwnerOf(options, run), options), run)
+  }
+
+  async repeat(run: string, options: RepeatOptions = {}): Promise<Outcome> {
+    checkRepeatOptions(options)
+    return this.#completeKept(await this.#keeper().repeat(runOwnerOf(options, run), options), run)
   }
 
   #completeKept({ outcome, start, checkpoint, stateDigest }: KeptOutcome, run: string): Outcome {
@@ -396,6 +408,13 @@ interface GuestOrigin {
 function ownerOf(options: Pick<RunOptions, 'domain' | 'principal' | 'label'>, run: string): CheckpointOwner {
   const { domain = DEFAULT_DOMAIN, principal = '', label = 'plain' } = options
   return { tenant: domain, run, principal, label }
+}
+
+/** @throws CaissonError `invalid_argument` */
+function runOwnerOf(options: Pick<RunOptions, 'domain' | 'principal'>, run: string): RunOwner {
+  if (!isRunName(run)) throw new CaissonError('invalid_argument', 'The name of a run is none.')
+  const { tenant, principal } = ownerOf(options, run)
+  return { tenant, principal, run }
 }
 
 function narrower(a: Limits, b: Limits): Limits {

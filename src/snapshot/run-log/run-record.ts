@@ -58,7 +58,8 @@ export function foldRun(entries: readonly RunEntry[]): RunRecord {
   }
   const answered = new Set<number>()
   for (const entry of entries.slice(1)) {
-    if (end !== undefined) {
+    // What the last turn used up is written with its end.
+    if (end !== undefined && entry.type !== 'budget') {
       if (end.end.status !== 'exhausted') throw damaged('it goes on after its end')
       end = undefined
     }

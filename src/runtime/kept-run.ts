@@ -1,0 +1,137 @@
+/**
+ * Reads a kept run from its store: the newest checkpoint, and what the log says from there on. Changes nothing.
+ *
+ * Invariants
+ * 1. The log is read from the mark of the checkpoint, or from its start where there is none.
+ * 2. What belongs to another tenant, principal or engine is refused before anything is made of it.
+ */
+import type { Digest } from '../base/digest.ts'
+import { CaissonError } from '../base/errors.ts'
+import type { Gate } from '../capability/gate.ts'
+import type { Limits } from '../machine/limits.ts'
+import type { GuestCapability, MachineStart } from '../machine/turn.ts'
+import type { RunHead, RunStore } from '../ports/run-store.ts'
+import { EntryCodec } from '../snapshot/run-log/entry-codec.ts'
+import { type RunEntry, type StartEntry, startOf } from '../snapshot/run-log/run-entry.ts'
+import { foldRun, type RunRecord } from '../snapshot/run-log/run-record.ts'
+import type { CheckpointOwner, Checkpoints, ReadCheckpoint } from './checkpoints.ts'
+import { goingOn } from './going-on.ts'
+import type { MachineMaker } from './machine-maker.ts'
+
+const ENTRIES_AT_ONCE = 1_000
+
+/** Who asks for a run. */
+export type RunOwner = Omit<CheckpointOwner, 'label'>
+
+export interface KeptRunParts {
+  readonly store: RunStore
+  readonly checkpoints: Checkpoints
+  readonly machines: MachineMaker
+}
+
+export interface KeptRun {
+  readonly head: RunHead | undefined
+  /** The newest checkpoint; undefined before the first. */
+  readonly read: ReadCheckpoint | undefined
+  readonly record: RunRecord
+  /** Has opened the log: the next entry that it seals follows the last one. */
+  readonly codec: EntryCodec
+  /** Entries in the log. */
+  readonly at: number
+  /** What the run was captured with last, or began with. */
+  readonly captured: { readonly guestId: string; readonly limits: Limits }
+}
+
+/** @throws CaissonError `not_found`, `corrupted`, `checkpoint_refused`, `engine_mismatch`, `encryption_required` */
+export async function readKeptRun(parts: KeptRunParts, owner: RunOwner): Promise<KeptRun> {
+  const head = await parts.store.head(owner.run)
+  const read = head?.chain[0] === undefined ? undefined : await readHead(parts, head, owner)
+  const codec = new EntryCodec(parts.checkpoints.sealing)
+  const from = read === undefined ? 0 : (head?.position ?? 0)
+  const { entries, at } = await readEntries(parts.store, owner, from, codec)
+  const record = foldRun(entries)
+  if (record.from.type === 'start') checkStart(record.from, owner, parts.machines.engine.id)
+  else if (read === undefined) throw noStart(owner.run)
+  const captured = read?.state ?? (record.from as StartEntry)
+  return { head, read, record, codec, at, captured }
+}
+
+/** The capabilities of the run, in the order in which its machine numbers them. */
+export function capabilitiesOf({ from }: RunRecord, gate: Gate): readonly GuestCapability[] {
+  return from.type === 'start' ? from.capabilities : gate.capabilities
+}
+
+/** What the machine is started with, or what is still asked of that when it was restored. */
+export function startOfKept({ from }: RunRecord, gate: Gate, limits: Limits): MachineStart {
+  return from.type === 'start' ? { ...startOf(from), limits } : goingOn(gate, limits)
+}
+
+/** @throws CaissonError `checkpoint_refused`: before any turn is taken again */
+export function checkSameNames({ from }: RunRecord, gate: Gate): void {
+  if (from.type !== 'start') return // the machine compares with what was captured
+  const was = from.capabilities.map(({ name }) => name)
+  const is = gate.capabilities.map(({ name }) => name)
+  const missing = was.filter((name) => !is.includes(name))
+  const added = is.filter((name) => !was.includes(name))
+  if (missing.length + added.length === 0) return
+  throw new CaissonError(
+    'checkpoint_refused',
+    `The run was started with other grants.${missing.length > 0 ? ` Missing now: ${missing.join(', ')}.` : ''}${added.length > 0 ? ` Not there then: ${added.join(', ')}.` : ''}`,
+    { details: { missing, added } },
+  )
+}
+
+async function readHead(
+  { store, checkpoints }: KeptRunParts,
+  head: RunHead,
+  owner: RunOwner,
+): Promise<ReadCheckpoint> {
+  const id = head.chain[0] as Digest
+  const bytes = await store.getBlob(id)
+  if (bytes === undefined)
+    throw new CaissonError('corrupted', `The checkpoint ${id} of run "${owner.run}" is missing.`)
+  return checkpoints.read(bytes, { ...owner, id }, (parent) => store.getBlob(parent))
+}
+
+async function readEntries(
+  store: RunStore,
+  { tenant, run }: RunOwner,
+  from: number,
+  codec: EntryCodec,
+): Promise<{ readonly entries: readonly RunEntry[]; readonly at: number }> {
+  const entries: RunEntry[] = []
+  for (;;) {
+    const at = from + entries.length
+    const sealed = await store.entries(run, at, ENTRIES_AT_ONCE)
+    for (const [i, bytes] of sealed.entries()) {
+      entries.push(await codec.open(bytes, { tenant, run, at: at + i }))
+    }
+    if (sealed.length < ENTRIES_AT_ONCE) break
+  }
+  if (entries.length === 0) throw new CaissonError('not_found', `There is no run "${run}" in the store.`)
+  return { entries, at: from + entries.length }
+}
+
+function checkStart({ tenant, principal, engine }: StartEntry, owner: RunOwner, engineHere: string): void {
+  if (engine !== engineHere) {
+    throw new CaissonError(
+      'engine_mismatch',
+      `The run was started on engine ${engine}, and here is ${engineHere}.`,
+      { details: { differs: 'engine', needed: engine, found: engineHere } },
+    )
+  }
+  for (const [what, was, is] of [
+    ['tenant', tenant, owner.tenant],
+    ['principal', principal, owner.principal],
+  ] as const) {
+    if (was !== is) {
+      throw new CaissonError('checkpoint_refused', `The run belongs to another ${what}.`, {
+        details: { differs: what },
+      })
+    }
+  }
+}
+
+function noStart(run: string): CaissonError {
+  return new CaissonError('corrupted', `The log of run "${run}" does not begin with its start.`)
+}

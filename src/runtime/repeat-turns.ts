@@ -1,0 +1,78 @@
+/**
+ * Takes the turns of a run again that its record has, with the answers that it got then, at the times that it got
+ * them. Nobody is asked anything.
+ *
+ * Invariants
+ * 1. A guest that does something else than its record ends as `diverged`, before anything follows from it.
+ */
+import type { Answer } from '../capability/call.ts'
+import type { Delivery } from '../capability/delivery.ts'
+import type { RunEnd } from '../machine/outcome.ts'
+import { failed, type Session, type Step } from '../machine/session.ts'
+import type { Machine } from '../machine/turn.ts'
+import type { RunRecord } from '../snapshot/run-log/run-record.ts'
+import type { SyncReplay } from '../snapshot/run-log/sync-replay.ts'
+import { measureValue } from '../values/copy-value.ts'
+
+/** @returns where the guest is then. Its first step is the guest's first, where it starts anew. */
+export async function repeatTurns(
+  session: Session,
+  machine: Machine,
+  record: RunRecord,
+  replay: SyncReplay,
+): Promise<Step> {
+  let step = record.from.type === 'start' ? await session.begin() : session.goOn()
+  const asked = new Map(machine.pending.map((call) => [call.id, call]))
+  for (const { nowMs, answers } of record.turns) {
+    if (step.status === 'ended') return session.finish(diverged('it ended earlier'))
+    const pending = new Set(machine.pending.map(({ id }) => id))
+    const missing = answers.find(({ id }) => !pending.has(id))
+    if (missing !== undefined) return session.finish(diverged(`it did not ask for call ${missing.id}`))
+    step = await session.repeat(nowMs, answers.map(deliveryOf))
+    for (const call of machine.pending) asked.set(call.id, call)
+  }
+  if (replay.diverged) return session.finish(diverged('it asked for another sync call'))
+  for (const { id, capability, askedAtMs } of record.intents.values()) {
+    const call = asked.get(id)
+    if (call !== undefined && call.capability === capability && call.askedAtMs === askedAtMs) continue
+    return session.finish(diverged(`call ${id} was of "${capability}"`))
+  }
+  return step.status === 'waiting' ? session.goOn() : step
+}
+
+/** How a run ends of which all turns were taken again: as its record says, suspended where that has no end. */
+export function endAsRecorded(session: Session, step: Step, machine: Machine, record: RunRecord): RunEnd {
+  const recorded = record.end
+  if (step.status === 'waiting') {
+    const end: RunEnd = recorded?.end ?? {
+      status: 'suspended',
+      pending: [...machine.pending],
+      answered: record.undelivered,
+      inDoubt: [],
+    }
+    session.finish(end)
+    return end
+  }
+  // What time ended then may come further now; what the guest came to is the same, to the last unit of fuel.
+  const byTime = recorded?.end.status === 'exhausted' && TIMES.has(recorded.end.limit)
+  if (recorded === undefined || byTime || isBrokenOff(step.end)) return step.end
+  const same =
+    recorded.end.status === step.end.status && recorded.usage.fuel === session.outcome(step.end).usage.fuel
+  return same ? step.end : diverged('it ended differently')
+}
+
+/** Bytes count as they did: an answer was measured when it came. */
+export function deliveryOf(answer: Answer): Delivery {
+  const bytes = answer.ok ? measureValue(answer.value).bytes : answer.error.message.length
+  return { answer, bytes, fatal: false }
+}
+
+function isBrokenOff(end: RunEnd): boolean {
+  return end.status === 'failed' && (end.error.code === 'aborted' || end.error.code === 'diverged')
+}
+
+const TIMES: ReadonlySet<string> = new Set(['wall', 'idle'])
+
+function diverged(what: string): ReturnType<typeof failed> {
+  return failed('diverged', `The guest did something else than its record says: ${what}.`)
+}
