@@ -8,6 +8,7 @@
  *    grown one would let the next guest see a difference.
  */
 import type { SamePage } from '../ports/same-page.ts'
+import { PageStore } from '../snapshot/page-store.ts'
 import type { BaseImage } from './base-image.ts'
 import { HeapReader } from './bridge/heap-reader.ts'
 import { ValueWriter } from './bridge/value-writer.ts'
@@ -28,6 +29,8 @@ export interface InstancePoolOptions {
 }
 
 export class InstancePool {
+  /** Pages of parked guests of this domain: equal ones are held once. */
+  readonly pages: PageStore = new PageStore()
   readonly #options: InstancePoolOptions
   readonly #idle: PooledInstance[] = []
   #closed = false

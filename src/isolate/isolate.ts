@@ -29,6 +29,7 @@ import type {
   Usage,
 } from '../machine/turn.ts'
 import { Refusal } from '../machine/turn.ts'
+import type { KeepPage } from '../snapshot/dirty-pages.ts'
 import type { PageTree } from '../snapshot/page-tree.ts'
 import { DEFAULT_VALUE_LIMITS, type ValueLimits } from '../values/limits.ts'
 import { ConsoleLog } from './console-log.ts'
@@ -153,23 +154,24 @@ export class Isolate implements Machine {
     this.#state = 'parked'
   }
 
-  capture(): MachineCapture {
+  /** @param keep what a page that changed is kept as; default a copy of it */
+  capture(keep?: KeepPage): MachineCapture {
     if (this.#state !== 'parked') throw this.#refuseTurn('captured')
     const { instance, base, samePage } = this.#pooled
     const known = this.#captured ?? base.pages
-    const changes = memoryChanges(instance, known, samePage)
+    const changes = memoryChanges(instance, known, samePage, keep)
     this.#captured = known.with(changes)
     return { memoryBytes: instance.size, changes, state: this.#stateData() }
   }
 
   /** As `capture`, without blocking the host for long; until it resolves the isolate takes no turn. */
-  async captureInPieces(): Promise<MachineCapture> {
+  async captureInPieces(keep?: KeepPage): Promise<MachineCapture> {
     if (this.#state !== 'parked') throw this.#refuseTurn('captured')
     const { instance, base, samePage } = this.#pooled
     const known = this.#captured ?? base.pages
     this.#state = 'capturing'
     try {
-      const changes = await memoryChangesInPieces(instance, known, samePage)
+      const changes = await memoryChangesInPieces(instance, known, samePage, keep)
       this.#captured = known.with(changes)
       return { memoryBytes: instance.size, changes, state: this.#stateData() }
     } finally {

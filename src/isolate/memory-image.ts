@@ -1,6 +1,6 @@
 /** The memory of an instance as a tree of pages: what counts as state, and what is dead. */
 import type { SamePage } from '../ports/same-page.ts'
-import { dirtyPages, type LiveRange } from '../snapshot/dirty-pages.ts'
+import { dirtyPages, type KeepPage, type LiveRange } from '../snapshot/dirty-pages.ts'
 import { PAGE_BYTES, type PageChange, type PageTree } from '../snapshot/page-tree.ts'
 import type { EngineInstance } from './engine-instance.ts'
 
@@ -15,8 +15,9 @@ export function memoryChanges(
   instance: EngineInstance,
   known: PageTree,
   same: SamePage | undefined,
+  keep?: KeepPage,
 ): PageChange[] {
-  return dirtyPages(instance.bytes, known, liveRanges(instance), same)
+  return dirtyPages(instance.bytes, known, liveRanges(instance), same, keep)
 }
 
 /** As `memoryChanges`, with pauses for the host's timers and sockets. Meanwhile the guest must not run. */
@@ -24,12 +25,13 @@ export async function memoryChangesInPieces(
   instance: EngineInstance,
   known: PageTree,
   same: SamePage | undefined,
+  keep?: KeepPage,
 ): Promise<PageChange[]> {
   const changes: PageChange[] = []
   for (const { start, end } of liveRanges(instance)) {
     for (let at = start; at < end; at += PIECE_BYTES) {
       const piece = { start: at, end: Math.min(end, at + PIECE_BYTES) }
-      for (const change of dirtyPages(instance.bytes, known, [piece], same)) changes.push(change)
+      for (const change of dirtyPages(instance.bytes, known, [piece], same, keep)) changes.push(change)
       if (end - at > PIECE_BYTES) await new Promise((resolve) => setTimeout(resolve, 0))
     }
   }

@@ -18,7 +18,7 @@ import type {
   Turn,
   TurnControl,
 } from '../machine/turn.ts'
-import type { PageChange, PageTree } from '../snapshot/page-tree.ts'
+import type { PageTree } from '../snapshot/page-tree.ts'
 import type { InstancePool } from './instance-pool.ts'
 import { Isolate } from './isolate.ts'
 import type { IsolateState } from './isolate-state.ts'
@@ -36,8 +36,6 @@ export interface ParkableOptions {
   readonly pool: InstancePool
   readonly residents: Residents
   readonly syncCalls: SyncCalls
-  /** Gives an equal page that others have too, or the page itself. */
-  readonly share?: (page: Uint8Array) => Uint8Array
 }
 
 export class ParkableIsolate implements Machine, Resident {
@@ -87,8 +85,10 @@ export class ParkableIsolate implements Machine, Resident {
   capture(): MachineCapture | Promise<MachineCapture> {
     if (this.#parked !== undefined) return this.#tell(this.#parked)
     const isolate = this.#wake()
-    if (!isolate.isLarge) return this.#tell(this.#keep(isolate.capture()))
-    return isolate.captureInPieces().then((capture) => this.#tell(this.#keep(capture)))
+    if (!isolate.isLarge) return this.#tell(this.#keep(isolate.capture(this.#options.pool.pages.keep)))
+    return isolate
+      .captureInPieces(this.#options.pool.pages.keep)
+      .then((capture) => this.#tell(this.#keep(capture)))
   }
 
   #tell({ memoryBytes, pages, state }: Parked): MachineCapture {
@@ -101,7 +101,7 @@ export class ParkableIsolate implements Machine, Resident {
   park(): void {
     const isolate = this.#isolate
     if (isolate?.waits !== true) return
-    this.#parked = this.#keep(isolate.capture())
+    this.#parked = this.#keep(isolate.capture(this.#options.pool.pages.keep))
     this.#isolate = undefined
     isolate.dispose()
   }
@@ -122,8 +122,7 @@ export class ParkableIsolate implements Machine, Resident {
   }
 
   #keep({ memoryBytes, changes, state }: MachineCapture): Parked {
-    const { share } = this.#options
-    this.#pages = this.#pages.with(share === undefined ? changes : changes.map(shared(share)))
+    this.#pages = this.#pages.with(changes)
     return { memoryBytes, pages: this.#pages, state: state as IsolateState }
   }
 
@@ -157,10 +156,6 @@ export class ParkableIsolate implements Machine, Resident {
     this.#parked = undefined
     return isolate
   }
-}
-
-function shared(share: (page: Uint8Array) => Uint8Array): (change: PageChange) => PageChange {
-  return ([index, page]) => [index, page && share(page)]
 }
 
 function pendingIds({ pending }: IsolateState): readonly number[] {

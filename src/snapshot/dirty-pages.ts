@@ -13,31 +13,55 @@ export interface LiveRange {
   readonly end: number
 }
 
-const ZEROS = new Uint8Array(PAGE_BYTES)
+/** Pages of zeros that are compared in one go: most of a guest's memory was never touched. */
+const ZERO_PAGES = 32
+const ZEROS = new Uint8Array(ZERO_PAGES * PAGE_BYTES)
+const ZERO_PAGE = ZEROS.subarray(0, PAGE_BYTES)
 
-/** Changes against `known` inside of the ranges, in ascending order; the pages are copies. */
+/** What a page that changed is kept as, from a view of the memory: a copy of it, or an equal page that somebody has. */
+export type KeepPage = (page: Uint8Array) => Uint8Array
+
+const copyOf: KeepPage = (page) => page.slice()
+
+/** Changes against `known` inside of the ranges, in ascending order; nothing of the memory itself is in them. */
 export function dirtyPages(
   memory: Uint8Array,
   known: PageTree,
   ranges: readonly LiveRange[],
   same: SamePage = samePage,
+  keep: KeepPage = copyOf,
 ): PageChange[] {
   const changes: PageChange[] = []
   for (const { start, end } of ranges) {
     for (let at = start; at < end; at += PAGE_BYTES) {
-      const page = known.page(at / PAGE_BYTES)
-      if (same(memory, at, page ?? ZEROS)) continue
-      const zeros = page !== undefined && same(memory, at, ZEROS)
-      changes.push([at / PAGE_BYTES, zeros ? undefined : memory.slice(at, at + PAGE_BYTES)])
+      const index = at / PAGE_BYTES
+      const page = known.page(index)
+      if (page === undefined) {
+        const bytes = zeroRun(known, index, (end - at) / PAGE_BYTES) * PAGE_BYTES
+        if (same(memory, at, ZEROS.subarray(0, bytes))) {
+          at += bytes - PAGE_BYTES
+          continue
+        }
+      }
+      if (same(memory, at, page ?? ZERO_PAGE)) continue
+      const zeros = page !== undefined && same(memory, at, ZERO_PAGE)
+      changes.push([index, zeros ? undefined : keep(memory.subarray(at, at + PAGE_BYTES))])
     }
   }
   return changes
 }
 
+/** How many pages from `index` on are known as zeros, up to `most`. */
+function zeroRun(known: PageTree, index: number, most: number): number {
+  let count = 1
+  while (count < most && count < ZERO_PAGES && known.page(index + count) === undefined) count += 1
+  return count
+}
+
 /** In plain JavaScript, four bytes at a time: for platforms that have nothing faster. */
 export function samePage(memory: Uint8Array, start: number, page: Uint8Array): boolean {
   const offset = memory.byteOffset + start
-  const words = PAGE_BYTES / 4
+  const words = page.length / 4
   if (offset % 4 !== 0 || page.byteOffset % 4 !== 0) return sameBytes(memory, start, page)
   const a = new Uint32Array(memory.buffer, offset, words)
   const b = new Uint32Array(page.buffer, page.byteOffset, words)
@@ -46,6 +70,6 @@ export function samePage(memory: Uint8Array, start: number, page: Uint8Array): b
 }
 
 function sameBytes(memory: Uint8Array, start: number, page: Uint8Array): boolean {
-  for (let i = 0; i < PAGE_BYTES; i += 1) if (memory[start + i] !== page[i]) return false
+  for (let i = 0; i < page.length; i += 1) if (memory[start + i] !== page[i]) return false
   return true
 }

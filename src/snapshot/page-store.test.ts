@@ -29,6 +29,15 @@ describe('a page store', () => {
     expect(store.intern(new Uint8Array(PAGE_BYTES + 1).fill(0).subarray(1))).not.toBe(first)
   })
 
+  it('copies what it keeps of memory that changes later, and only what nobody has', () => {
+    const store = new PageStore()
+    const memory = pageOf(1, 2, 3)
+    const kept = store.keep(memory)
+    memory.fill(9)
+    expect(kept).toEqual(pageOf(1, 2, 3))
+    expect(store.keep(pageOf(1, 2, 3))).toBe(kept)
+  })
+
   it('never gives a page with other bytes, whatever their hashes', () => {
     const store = new PageStore()
     fc.assert(

@@ -12,7 +12,7 @@
  * 3. The store keeps no page alive, and its own size stays within twice the pages that are.
  */
 
-import { samePage } from './dirty-pages.ts'
+import { type KeepPage, samePage } from './dirty-pages.ts'
 import { PAGE_BYTES, type PageChange } from './page-tree.ts'
 
 /** Below so many, nothing is swept. */
@@ -34,14 +34,22 @@ export class PageStore {
    * which nobody may write to from now on. About 2 us (bench: checkpoint).
    */
   intern(page: Uint8Array): Uint8Array {
+    return this.#intern(page, (own) => own)
+  }
+
+  /** As `intern`, for a view of memory that changes later: copied where nobody has an equal page. */
+  readonly keep: KeepPage = (view) => this.#intern(view, (own) => own.slice())
+
+  #intern(page: Uint8Array, own: (page: Uint8Array) => Uint8Array): Uint8Array {
     // Without weak references, as in some edge workers, the store would hold every page of the past.
-    if (typeof WeakRef === 'undefined') return page
+    if (typeof WeakRef === 'undefined') return own(page)
     const key = hashOf(page)
     const known = this.#pages.get(key)?.deref()
     if (known !== undefined && samePage(page, 0, known)) return known
-    this.#pages.set(key, new WeakRef(page))
+    const kept = own(page)
+    this.#pages.set(key, new WeakRef(kept))
     if (this.#pages.size >= this.#sweepAt) this.#sweep()
-    return page
+    return kept
   }
 
   /** The changes with their pages interned. */
