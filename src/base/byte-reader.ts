@@ -47,13 +47,19 @@ export class ByteReader {
 
   /** A whole number from 0 to 2^53 - 1. */
   varint(): number {
+    // Most take one byte.
+    const first = this.#bytes[this.#offset]
+    if (first !== undefined && first < 0x80) {
+      this.#offset += 1
+      return first
+    }
     let value = 0
     let scale = 1
     for (let i = 0; i < 8; i++) {
       const byte = this.byte()
       value += (byte & 0x7f) * scale
       if (byte < 0x80) {
-        if (byte === 0 && i > 0) throw this.corrupted('a number takes more bytes than it needs')
+        if (byte === 0) throw this.corrupted('a number takes more bytes than it needs')
         if (value > Number.MAX_SAFE_INTEGER) break
         return value
       }

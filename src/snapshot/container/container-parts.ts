@@ -20,7 +20,7 @@ import {
   PREAMBLE_BYTES,
 } from './container-format.ts'
 import { type ContainerHeader, decodeHeader } from './header-codec.ts'
-import { isOneStep, type Pacer, steps } from './pacer.ts'
+import { isOneStep, joinInSteps, type Pacer, steps } from './pacer.ts'
 import { damaged, refused } from './refusals.ts'
 
 /** A container whose digest is right. Its header and body are views of the bytes. */
@@ -55,15 +55,10 @@ export async function joinContainer(
   hash: Hash,
   pacer: Pacer,
 ): Promise<{ readonly id: Digest; readonly bytes: Uint8Array }> {
-  const contentBytes = head.length + body.reduce((sum, part) => sum + part.length, 0)
-  const digestAt = contentBytes + (key === undefined ? 0 : DIGEST_BYTES)
-  const bytes = new Uint8Array(digestAt + DIGEST_BYTES)
-  bytes.set(head)
-  let at = head.length
-  for (const part of body) {
-    bytes.set(part, at)
-    at += part.length
-  }
+  const macBytes = key === undefined ? 0 : DIGEST_BYTES
+  const bytes = await joinInSteps([head, ...body], pacer, { after: macBytes + DIGEST_BYTES })
+  const digestAt = bytes.length - DIGEST_BYTES
+  const contentBytes = digestAt - macBytes
   if (key !== undefined) {
     bytes.set(await macInSteps(hash, key, bytes.subarray(0, contentBytes), pacer), contentBytes)
   }

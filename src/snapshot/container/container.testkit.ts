@@ -44,7 +44,7 @@ export function heapPage(index: number, next: () => number): Uint8Array {
   return page
 }
 
-export function heapWord(address: number, next: () => number): number {
+function heapWord(address: number, next: () => number): number {
   const kind = next() % 8
   if (kind < 3) return next() % 64
   if (kind < 5) return (address + 8 * (next() % 2_048)) >>> 0

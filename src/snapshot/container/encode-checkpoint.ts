@@ -22,7 +22,7 @@ import { type CheckpointLimits, checkLimit, parseCheckpointLimits } from './chec
 import { FLAG, NONCE_BYTES, TAG_BYTES } from './container-format.ts'
 import { joinContainer, joinHead } from './container-parts.ts'
 import { type ContainerHeader, encodeHeader } from './header-codec.ts'
-import { Pacer } from './pacer.ts'
+import { joinInSteps, Pacer } from './pacer.ts'
 import { PageSectionWriter } from './page-sections.ts'
 import { rootOf } from './root-in-steps.ts'
 import { packSection } from './section-table.ts'
@@ -141,18 +141,9 @@ async function seal(
   const head = joinHead(flags, encodedHeader, bodyBytes + (encryption === undefined ? 0 : TAG_BYTES))
   if (encryption === undefined || nonce === undefined)
     return joinContainer(head, body, mac, ports.hash, pacer)
-  const sealed = await ports.cipher.encrypt(encryption.bytes, nonce, head, joined(body, bodyBytes))
+  const plain = await joinInSteps(body, pacer)
+  const sealed = await ports.cipher.encrypt(encryption.bytes, nonce, head, plain)
   return joinContainer(head, [sealed], mac, ports.hash, pacer)
-}
-
-function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length)
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
 }
 
 function checkNew({ header, state }: NewCheckpoint, limits: CheckpointLimits): void {

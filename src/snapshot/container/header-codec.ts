@@ -27,7 +27,7 @@ export interface ContainerHeader extends CheckpointHeader {
 export type FieldType = 'text' | 'digest' | 'number' | 'time' | 'label' | 'nonce'
 
 /** The fields in their order, and the flag without which a field is left out. */
-export const HEADER_FIELDS: readonly (readonly [
+const HEADER_FIELDS: readonly (readonly [
   name: keyof ContainerHeader,
   type: FieldType,
   flag?: keyof typeof FLAG,

@@ -7,6 +7,9 @@
 /** Hashed in less than a millisecond in plain JavaScript (bench: checkpoint). */
 const STEP_BYTES = 131_072
 
+/** Bytes that are copied in the time in which one is hashed. */
+const COPIES = 8
+
 export class Pacer {
   readonly #pause: () => Promise<void>
   #done = 0
@@ -32,4 +35,24 @@ export function* steps(bytes: Uint8Array): Iterable<Uint8Array> {
 /** Whether work on so many bytes fits in one step. */
 export function isOneStep(bytes: number): boolean {
   return bytes <= STEP_BYTES
+}
+
+/** One array of all parts after each other, and `after` bytes of room. */
+export async function joinInSteps(
+  parts: readonly Uint8Array[],
+  pacer: Pacer,
+  { after = 0 }: { readonly after?: number } = {},
+): Promise<Uint8Array> {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, after))
+  let at = 0
+  for (const part of parts) {
+    for (let from = 0; from < part.length; from += COPIES * STEP_BYTES) {
+      const step = part.subarray(from, from + COPIES * STEP_BYTES)
+      whole.set(step, at)
+      at += step.length
+      const pause = pacer.spend(step.length / COPIES)
+      if (pause !== undefined) await pause
+    }
+  }
+  return whole
 }

@@ -149,8 +149,9 @@ export function applyWordEdits(
     const end = word + (length <= MANY ? length : length + reader.varint())
     if (end > PAGE_WORDS) throw reader.corrupted('an edit reaches beyond its page')
     for (; word < end; word++) {
-      const value = readWord(reader, index * PAGE_BYTES + 4 * word, view.getUint32(4 * word, true), recent)
-      view.setUint32(4 * word, value, true)
+      const at = 4 * word
+      const value = readWord(reader, index * PAGE_BYTES + at, view.getUint32(at, true), recent)
+      view.setUint32(at, value, true)
       recent.add(value)
     }
   }
