@@ -459,7 +459,7 @@ export const DEFENCES: readonly Defence[] = [
   {
     name: 'swept-chunks-lie-in-the-heap',
     against: 'A guest forges a free chunk, and the host zeroes what lies outside of its heap.',
-    file: 'src/isolate/heap-sweep.ts',
+    file: 'src/isolate/free-chunks.ts',
     find: 'chunk < this.#start || ',
     replace: '',
     tests: ['test/attacks/freed-memory.test.ts'],
@@ -467,7 +467,7 @@ export const DEFENCES: readonly Defence[] = [
   {
     name: 'swept-chunks-agree-with-their-neighbours',
     against: 'A guest forges a free chunk, and the host zeroes what is in use.',
-    file: 'src/isolate/heap-sweep.ts',
+    file: 'src/isolate/free-chunks.ts',
     find: 'return agrees ? size : 0',
     replace: 'return agrees || size > 0 ? size : 0',
     tests: ['test/attacks/freed-memory.test.ts'],
@@ -475,7 +475,7 @@ export const DEFENCES: readonly Defence[] = [
   {
     name: 'sweeps-end',
     against: 'A guest closes the list of its free memory to a circle, and the host walks it for ever.',
-    file: 'src/isolate/heap-sweep.ts',
+    file: 'src/isolate/free-chunks.ts',
     find: ' || this.total > this.#end - this.#start',
     replace: '',
     tests: ['test/attacks/freed-memory.test.ts'],
