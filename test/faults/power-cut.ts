@@ -88,7 +88,7 @@ async function finishStory(
 }
 
 /** Numbers that look random and are the same for the same seed (xorshift32). */
-export function drawFrom(seed: number): Random {
+function drawFrom(seed: number): Random {
   let state = seed | 0 || 1
   return () => {
     state ^= state << 13

@@ -171,10 +171,10 @@ export class StoryTeller {
 }
 
 /** Of every lease in the story. */
-export const TTL_MS = 60_000
+const TTL_MS = 60_000
 
 /** What is in a store, as far as heads and logs tell, and those of `contents` that are there. */
-export async function takePicture(store: RunStore, contents: readonly string[]): Promise<Picture> {
+async function takePicture(store: RunStore, contents: readonly string[]): Promise<Picture> {
   const runs: Record<string, RunPicture> = {}
   const named = new Map<Digest, string>()
   for (const step of STORY) if (step.do === 'put') named.set(idOf(step.content), step.content)

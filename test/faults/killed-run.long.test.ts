@@ -1,0 +1,28 @@
+/** As `killed-run.test.ts`: each of the first 200 operations in turn, and 200 random moments. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type KilledRuns, openKilledRuns } from './killed-run.ts'
+
+const AT_ONCE = 3
+
+let runs: KilledRuns
+beforeAll(async () => {
+  runs = await openKilledRuns()
+})
+afterAll(() => runs[Symbol.asyncDispose]())
+
+it.each([
+  ['each of the first 200 operations', (i: number) => ({ operation: i + 1 })],
+  ['200 random moments', () => ({ ms: 150 + 600 * Math.random() })],
+])('nothing is lost and nothing is paid twice: killed at %s', { timeout: 1_200_000 }, async (_, killAt) => {
+  const problems: string[] = []
+  let next = 0
+  const work = async (): Promise<void> => {
+    while (next < 200) {
+      const kill = killAt(next)
+      next += 1
+      problems.push(...(await runs.problemsAfter(kill)))
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  expect(problems).toEqual([])
+})
