@@ -24,6 +24,6 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   4: 'the program reached a limit',
   5: 'a call was denied or rejected, and the program did not handle it',
   6: 'suspended: waiting for an answer or a person',
-  7: 'corrupted or refused input: not text, too large, broken JSON',
+  7: 'corrupted or refused input: not text, too large, broken JSON, a checkpoint that may not be used',
   130: 'interrupted (Ctrl-C)',
 }

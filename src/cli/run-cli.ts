@@ -13,6 +13,7 @@ import type { CliIo } from './cli-io.ts'
 import type { Command } from './command.ts'
 import { benchCommand } from './commands/bench.ts'
 import { doctorCommand } from './commands/doctor.ts'
+import { resumeCommand } from './commands/resume.ts'
 import { runCommand } from './commands/run.ts'
 import { EXIT } from './exit-code.ts'
 import { findPackageRoot } from './package-root.ts'
@@ -23,7 +24,7 @@ import { jsonText } from './render/json-text.ts'
 import { styleFor } from './render/style.ts'
 
 /** Every command, in the order of help. */
-const COMMANDS: readonly Command[] = [runCommand, doctorCommand, benchCommand]
+const COMMANDS: readonly Command[] = [runCommand, resumeCommand, doctorCommand, benchCommand]
 
 /** Runs the command that `argv` names (without node and script). Never rejects. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {

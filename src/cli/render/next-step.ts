@@ -10,6 +10,14 @@ export interface RunFacts {
   readonly limits: Limits
   /** Capabilities that exist and were not granted. */
   readonly withheld: readonly string[]
+  /** How to go on, where the run is kept and can. */
+  readonly goOn?: GoOn | undefined
+}
+
+/** What to do now, and the command line that does it: on a line of its own, so that it can be copied. */
+export interface GoOn {
+  readonly text: string
+  readonly command: string
 }
 
 const KiB = 1024
@@ -43,6 +51,7 @@ const OPENED_BY: Readonly<Record<string, string>> = {
 
 /** One sentence, or undefined where there is nothing to advise. Contains text of the program: escape it. */
 export function nextStep(outcome: Outcome, facts: RunFacts): string | undefined {
+  if (facts.goOn !== undefined) return `${facts.goOn.text} ${facts.goOn.command}`
   switch (outcome.status) {
     case 'exhausted':
       return afterLimit(outcome.limit, facts.limits)

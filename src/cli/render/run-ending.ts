@@ -9,6 +9,7 @@ import { showSize } from '../units/parse-size.ts'
 import { nextStep, type RunFacts } from './next-step.ts'
 import { sourceExcerpt } from './source-excerpt.ts'
 import type { Style } from './style.ts'
+import { suspendedLines } from './suspended-lines.ts'
 import { hangText } from './wrap-text.ts'
 
 const LONGEST_MESSAGE = 4_000
@@ -24,17 +25,22 @@ export function runEnding(outcome: Outcome, facts: RunFacts, columns: number, st
     const [first = '', ...others] = hangText('stopped: ', escapeText(outcome.message), width)
     lines.push(style.red('stopped:') + first.slice('stopped:'.length), ...others)
   }
-  if (outcome.status === 'suspended') {
-    const waiting = outcome.pending.map(({ capability }) => capability).join(', ')
-    lines.push(`${style.yellow('suspended:')} waiting for ${escapeText(waiting)}`)
-  }
-  const step = nextStep(outcome, facts)
-  if (step !== undefined) lines.push(...hangText('  next: ', escapeText(step), width))
+  if (outcome.status === 'suspended') lines.push(...suspendedLines(outcome, width, style))
+  lines.push(...stepLines(outcome, facts, width))
   for (const { name, message } of outcome.unhandledRejections.slice(0, MOST_CAUSES)) {
     const text = `${escapeText(name)}: ${escapeText(clipText(message, 200))}`
     lines.push(`${style.yellow('warning:')} a promise was rejected and nobody handled it: ${text}`)
   }
   return lines.map((line) => `${line}\n`).join('')
+}
+
+function stepLines(outcome: Outcome, facts: RunFacts, width: number): readonly string[] {
+  const { goOn } = facts
+  if (goOn !== undefined) {
+    return [...hangText('  next: ', escapeText(goOn.text), width), `    ${escapeText(goOn.command)}`]
+  }
+  const step = nextStep(outcome, facts)
+  return step === undefined ? [] : hangText('  next: ', escapeText(step), width)
 }
 
 /** `completed · 124,735 fuel · 0 calls · 768 KiB · 4 ms` */

@@ -14,6 +14,9 @@ const DENIALS: ReadonlySet<string> = new Set([
   'rate_limited',
 ])
 
+/** The record, the engine or another process say otherwise: nothing goes on from here. */
+const REFUSED: ReadonlySet<string> = new Set(['corrupted', 'diverged', 'lease_lost'])
+
 /** A program can throw errors with any code, and so choose between 3, 5 and 7; never 0. */
 export function exitOf(outcome: Outcome): ExitCode {
   switch (outcome.status) {
@@ -25,7 +28,7 @@ export function exitOf(outcome: Outcome): ExitCode {
       return EXIT.waiting
     case 'failed': {
       const { code } = outcome.error
-      if (code === 'corrupted') return EXIT.refusedInput
+      if (code !== undefined && REFUSED.has(code)) return EXIT.refusedInput
       return code !== undefined && DENIALS.has(code) ? EXIT.denied : EXIT.failed
     }
   }

@@ -3,7 +3,8 @@
  *
  * Invariants
  * 1. `--tools` alone grants nothing; `--grant` names each one. `--allow-*` are grants of what they open.
- * 2. No directory granted for writing overlaps what runs: the program, the tools, this package, their modules.
+ * 2. No directory granted for writing overlaps what runs: the program, the tools, this package, their modules;
+ *    and none overlaps what is kept of the run.
  */
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
@@ -39,18 +40,14 @@ export interface Rights {
 }
 
 /**
- * @param program where the program stands; undefined for standard input
+ * @param own paths that no program may write to, beside what runs: the program itself, what is kept of its run
  * @throws CliError usage for what cannot be granted, refused input for a bad tools module
  */
-export async function grantRights(
-  given: GivenFlags,
-  program: string | undefined,
-  cwd: string,
-): Promise<Rights> {
+export async function grantRights(given: GivenFlags, own: readonly string[], cwd: string): Promise<Rights> {
   const module = given.value('tools')
   const tools = module === undefined ? undefined : await loadTools(module, cwd)
   const network = networkCapabilities(given.values('allow-net'))
-  const running = runningPaths(program, tools)
+  const running = runningPaths(own, tools)
   const files = await openFiles(given.values('allow-read'), given.values('allow-write'), running, cwd)
   const flagged = [...network, ...(files?.capabilities ?? [])]
   const capabilities = [...(tools?.capabilities ?? []), ...flagged]
@@ -66,9 +63,9 @@ export async function grantRights(
   }
 }
 
-function runningPaths(program: string | undefined, tools: Tools | undefined): readonly string[] {
+function runningPaths(own: readonly string[], tools: Tools | undefined): readonly string[] {
   return [
-    ...(program === undefined ? [] : [program]),
+    ...own,
     ...(tools === undefined ? [] : [tools.path, ...modulesAbove(dirname(tools.path))]),
     ...findPackageRoot().running,
   ]

@@ -1,5 +1,7 @@
 /** Ctrl-C: the first asks the program to stop; before there is a program, it ends the command. */
 import { CliError } from '../cli-error.ts'
+import type { CliIo } from '../cli-io.ts'
+import type { GivenFlags } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
 
 export class Interruption {
@@ -29,5 +31,21 @@ export class Interruption {
     } finally {
       if (stop) this.signal.removeEventListener('abort', stop)
     }
+  }
+}
+
+/** Does `work` under an interruption, where the thread that the program runs on lets one be heard. */
+export async function interruptibly<T>(
+  given: GivenFlags,
+  io: CliIo,
+  work: (interruption: Interruption) => Promise<T>,
+): Promise<T> {
+  const interruption = new Interruption()
+  // On the host's thread no listener could run inside a turn: there the signal itself ends the process.
+  const ignore = given.value('thread') === 'host' ? () => {} : io.onInterrupt(() => interruption.interrupt())
+  try {
+    return await work(interruption)
+  } finally {
+    ignore()
   }
 }

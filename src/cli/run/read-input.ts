@@ -1,4 +1,4 @@
-/** `--input`: JSON on the command line, or `@file` (`@-` for standard input), in plain or tagged form. */
+/** `--input` and its like: JSON on the command line, or `@file` (`@-` for standard input), in plain or tagged form. */
 import { CaissonError } from '../../base/errors.ts'
 import { fromTaggedJson } from '../../values/tagged-json.ts'
 import { CliError } from '../cli-error.ts'
@@ -8,38 +8,39 @@ import { findJsonProblem } from './json-problem.ts'
 import { readText } from './read-text.ts'
 
 /**
- * The value of `--input`; undefined without one.
+ * The value that a flag gives; undefined without one.
+ * @param flag names it in messages
  * @throws CliError usage for a malformed argument, refused input for a file with malformed content
  */
-export async function readInput(given: string | undefined, io: CliIo): Promise<unknown> {
+export async function readInput(given: string | undefined, io: CliIo, flag = '--input'): Promise<unknown> {
   if (given === undefined) return undefined
   const inFile = given.startsWith('@')
-  const text = inFile ? await readText(given.slice(1), 'input', io) : given
+  const text = inFile ? await readText(given.slice(1), flag === '--input' ? 'input' : 'answer', io) : given
   const exit = inFile ? EXIT.refusedInput : EXIT.usage
   let json: unknown
   try {
     json = JSON.parse(text)
   } catch (cause) {
-    throw notJson(text, exit, inFile, cause)
+    throw notJson(text, exit, inFile, flag, cause)
   }
   try {
     return fromTaggedJson(json)
   } catch (cause) {
     if (!CaissonError.is(cause)) throw cause
-    throw new CliError({ exit, code: cause.code, message: `--input: ${cause.message}`, cause })
+    throw new CliError({ exit, code: cause.code, message: `${flag}: ${cause.message}`, cause })
   }
 }
 
-function notJson(text: string, exit: ExitCode, inFile: boolean, cause: unknown): CliError {
+function notJson(text: string, exit: ExitCode, inFile: boolean, flag: string, cause: unknown): CliError {
   const problem = findJsonProblem(text)
   const where = problem ? `line ${problem.line}, column ${problem.column}: ${problem.expected}` : 'malformed'
   return new CliError({
     exit,
     code: exit === EXIT.usage ? 'usage' : 'invalid_argument',
-    message: `--input is not JSON; ${where}.`,
+    message: `${flag} is not JSON; ${where}.`,
     hint: inFile
       ? 'The file must hold one JSON value.'
-      : `Quote it for the shell, --input '{"n": 1}', or name a file, --input @data.json.`,
+      : `Quote it for the shell, ${flag}${flag === '--input' ? ' ' : '='}'{"n": 1}', or name a file, ${flag}${flag === '--input' ? ' ' : '='}@data.json.`,
     cause,
   })
 }

@@ -1,9 +1,21 @@
 /** The one JSON document of `caisson run --json`. */
+import { callDigest } from '../../runtime/call-digest.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
 import { toTaggedJson } from '../../values/tagged-json.ts'
 import type { CliError } from '../cli-error.ts'
 
 type Document = Readonly<Record<string, unknown>>
+
+/** Where a run is kept; nulls for one that is not. */
+export interface KeptAs {
+  readonly run: string | null
+  /** The folder of its store, as it was named. */
+  readonly store: string | null
+  /** The checkpoint file that stands for it by now. */
+  readonly checkpointFile: string | null
+}
+
+const NOT_KEPT: KeptAs = { run: null, store: null, checkpointFile: null }
 
 /**
  * How a run ended, in fields that are always there. `value` is in the tagged form (docs/value-encoding.md), and null
@@ -11,7 +23,7 @@ type Document = Readonly<Record<string, unknown>>
  * @param hint what to do about the end
  * @throws CaissonError what `toTaggedJson` refuses
  */
-export function runDocument(outcome: Outcome, hint: string | undefined): Document {
+export function runDocument(outcome: Outcome, hint: string | undefined, keptAs: KeptAs = NOT_KEPT): Document {
   return {
     status: outcome.status,
     limit: outcome.status === 'exhausted' ? outcome.limit : null,
@@ -23,10 +35,18 @@ export function runDocument(outcome: Outcome, hint: string | undefined): Documen
     unhandledRejections: outcome.unhandledRejections,
     pending:
       outcome.status === 'suspended'
-        ? outcome.pending.map(({ id, capability, args }) => ({ id, capability, args: toTaggedJson(args) }))
+        ? outcome.pending.map((call) => ({
+            id: call.id,
+            capability: call.capability,
+            args: toTaggedJson(call.args),
+            digest: callDigest(call),
+          }))
         : [],
+    inDoubt: outcome.status === 'suspended' ? outcome.inDoubt : [],
     stateDigest: outcome.stateDigest ?? null,
     engine: outcome.engine,
+    ...keptAs,
+    checkpoint: outcome.checkpoint ?? null,
   }
 }
 
@@ -51,8 +71,11 @@ export function refusedDocument(error: CliError): Document {
     logs: [],
     unhandledRejections: [],
     pending: [],
+    inDoubt: [],
     stateDigest: null,
     engine: null,
+    ...NOT_KEPT,
+    checkpoint: null,
   }
 }
 

@@ -1,0 +1,104 @@
+/**
+ * What a person means by FILE or RUN: a checkpoint file, with its ledger or without, or a run in a store.
+ *
+ * Without `--store` the name is that of a file.
+ */
+import { resolve } from 'node:path'
+import { nodeCheckpointPorts } from '../../../host-bindings/system/checkpoint-ports.node.ts'
+import { clipText } from '../../base/escape-text.ts'
+import type { RunStore } from '../../ports/run-store.ts'
+import { isRunName } from '../../runtime/check-options.ts'
+import type { InspectedCheckpoint } from '../../snapshot/container/inspect-checkpoint.ts'
+import { inspectCheckpoint } from '../../snapshot/container/inspect-checkpoint.ts'
+import { CliError } from '../cli-error.ts'
+import type { GivenFlags } from '../command.ts'
+import { EXIT } from '../exit-code.ts'
+import { refusalOf } from '../run/refusal.ts'
+import { kindOf, ledgerOf, readCheckpointFile } from './checkpoint-file.ts'
+import { openStore } from './open-store.ts'
+import { checkRunName } from './run-name.ts'
+import type { CheckpointPlace, RunPlace } from './run-place.ts'
+
+/** A checkpoint as it was read from a file: whole, and nothing of it is verified. */
+export interface FoundFile {
+  readonly place: CheckpointPlace
+  readonly bytes: Uint8Array
+  readonly inspected: InspectedCheckpoint
+}
+
+export interface Found {
+  readonly file: FoundFile | undefined
+  /** Undefined for a file without a ledger. Its store is to be closed. */
+  readonly kept: RunPlace | undefined
+}
+
+/** @throws CliError usage where there is nothing of the name, refused input for a file that is no checkpoint */
+export async function findKept(given: GivenFlags, cwd: string): Promise<Found> {
+  const [target = ''] = given.positionals
+  const storeName = given.value('store')
+  if (storeName !== undefined) {
+    const run = checkRunName(target, 'RUN')
+    const store = await openStore(storeName, cwd)
+    return { file: undefined, kept: { store, storeName, run } }
+  }
+  const place: CheckpointPlace = { given: target, path: resolve(cwd, target) }
+  const ledger = await kindOf(ledgerOf(place.path))
+  if ((await kindOf(place.path)) !== 'file') throw await nothing(place, ledger === 'directory', cwd)
+  const file = await readFound(place)
+  if (ledger !== 'directory') return { file, kept: undefined }
+  const store = await openStore(ledgerOf(target), cwd)
+  const { run } = file.inspected
+  const kept = { store, storeName: ledgerOf(target), run, file: place }
+  if (isRunName(run) && (await hasRun(store, run))) return { file, kept }
+  await store.close()
+  throw new CliError({
+    exit: EXIT.refusedInput,
+    code: 'checkpoint_refused',
+    message: `"${clipText(target, 200)}" is of the run "${clipText(run, 128)}", of which the ledger beside it knows nothing.`,
+    hint: `Put the file beside the ledger that was written with it, under its own name: FILE and FILE.ledger.`,
+  })
+}
+
+async function readFound(place: CheckpointPlace): Promise<FoundFile> {
+  const bytes = await readCheckpointFile(place.path, place.given)
+  try {
+    return { place, bytes, inspected: await inspectCheckpoint(bytes.slice(), { ports: nodeCheckpointPorts }) }
+  } catch (error) {
+    const refused = refusalOf(error, true)
+    if (!(refused instanceof CliError)) throw error
+    const { exit, code, message, hint } = refused
+    throw new CliError({
+      exit,
+      code,
+      message: `"${clipText(place.given, 200)}": ${message}`,
+      ...(hint && { hint }),
+      cause: error,
+    })
+  }
+}
+
+async function hasRun(store: RunStore, run: string): Promise<boolean> {
+  return (await store.entries(run, 0, 1)).length > 0
+}
+
+async function nothing({ given }: CheckpointPlace, hasLedger: boolean, cwd: string): Promise<CliError> {
+  const shown = clipText(given, 200)
+  if (hasLedger) {
+    const store = await openStore(ledgerOf(given), cwd)
+    const [run = 'RUN'] = await store.runs().finally(() => store.close())
+    return usage(
+      `There is no file "${shown}": the process ended before it was written, or it was moved.`,
+      `The ledger has the run: caisson resume ${run} --store ${ledgerOf(shown)}`,
+    )
+  }
+  return usage(
+    `There is no file "${shown}".`,
+    isRunName(given)
+      ? `For the name of a run, say where it is kept: --store DIR.`
+      : 'Name a file that caisson run --checkpoint wrote.',
+  )
+}
+
+function usage(message: string, hint: string): CliError {
+  return new CliError({ exit: EXIT.usage, code: 'usage', message, hint })
+}

@@ -1,0 +1,120 @@
+/** `caisson run` of a program that is kept, in a store or as one file. */
+import { rm } from 'node:fs/promises'
+import type { Digest } from '../../base/digest.ts'
+import { escapeText } from '../../base/escape-text.ts'
+import type { RunStore } from '../../ports/run-store.ts'
+import type { Outcome } from '../../runtime/outcome.ts'
+import { decodeRunSummary } from '../../runtime/run-summary.ts'
+import type { CliIo } from '../cli-io.ts'
+import type { GivenFlags } from '../command.ts'
+import type { GoOn } from '../render/next-step.ts'
+import { styleFor } from '../render/style.ts'
+import { inRuntime } from '../run/in-runtime.ts'
+import type { KeptAs } from '../run/run-document.ts'
+import { optionsFor, type RunPlan, runtimeFor } from '../run/run-plan.ts'
+import type { ToolFailures } from '../run/tool-failures.ts'
+import { showSize } from '../units/parse-size.ts'
+import { writeCheckpointFile } from './checkpoint-file.ts'
+import { goOnAfter } from './go-on.ts'
+import type { KeepPlan } from './keep-plan.ts'
+import { makeStore } from './open-store.ts'
+import { type RunPlace, resumeCommand, TENANT } from './run-place.ts'
+
+/** How a run came to rest, and how to go on with it. */
+export interface KeptEnd {
+  readonly outcome: Outcome
+  readonly goOn?: GoOn | undefined
+  readonly keptAs?: KeptAs | undefined
+}
+
+/** @throws CliError */
+export async function keepRun(
+  plan: RunPlan,
+  keep: KeepPlan,
+  given: GivenFlags,
+  failures: ToolFailures,
+  signal: AbortSignal,
+  io: CliIo,
+): Promise<KeptEnd> {
+  const { run, storeName, file, stopAtCall, label, checkpoints } = keep
+  const store = await makeStore(keep.storePath, storeName)
+  const place: RunPlace = { store, storeName, run, file }
+  let disposable = false
+  try {
+    if (file === undefined) sayWhere(place, io)
+    const { options, ...setting } = runtimeFor(plan, failures)
+    const outcome = await inRuntime(
+      { ...setting, options: { ...options, store, checkpoints } },
+      io,
+      (runtime, thread) =>
+        runtime.run(plan.program.source, {
+          ...optionsFor(plan, signal),
+          thread,
+          run,
+          domain: TENANT,
+          label,
+          ...(stopAtCall !== undefined && { stopAtCall }),
+        }),
+    )
+    const written = await writeParked(place, given, outcome, undefined, io)
+    disposable = file !== undefined && !written && (await isOver(store, run))
+    if (disposable) {
+      const { yellow } = styleFor(io.stderr)
+      io.stderr.write(
+        `${yellow('note:')} the program ended before call ${stopAtCall}; there is no checkpoint\n`,
+      )
+    }
+    const keptAs = disposable ? undefined : keptAsOf(place, written)
+    const goOn = goOnAfter(outcome, (more) => resumeCommand(place, given, written, more))
+    return { outcome, goOn, keptAs }
+  } catch (error) {
+    // Nothing began: an empty ledger would only stand in the way of the next attempt.
+    disposable = file !== undefined && (await store.runs().catch(() => [run])).length === 0
+    throw error
+  } finally {
+    await store.close()
+    if (disposable) await rm(keep.storePath, { recursive: true, force: true })
+  }
+}
+
+export function keptAsOf({ run, storeName, file }: RunPlace, written: boolean): KeptAs {
+  return { run, store: storeName, checkpointFile: file !== undefined && written ? file.given : null }
+}
+
+/**
+ * Writes the checkpoint file of a program that was parked anew.
+ * @param before the checkpoint that the file has
+ * @returns whether the file stands for the run now
+ * @throws CliError internal
+ */
+export async function writeParked(
+  place: RunPlace,
+  given: GivenFlags,
+  { status, checkpoint }: Outcome,
+  before: string | undefined,
+  io: CliIo,
+): Promise<boolean> {
+  const { store, file } = place
+  if (file === undefined) return false
+  if (status !== 'suspended' || checkpoint === undefined || checkpoint === before) return before !== undefined
+  const bytes = await store.getBlob(checkpoint as Digest)
+  if (bytes === undefined) return false
+  await writeCheckpointFile(file.path, file.given, bytes, resumeCommand(place, given, false))
+  const { green } = styleFor(io.stderr)
+  io.stderr.write(`${green('checkpoint:')} ${escapeText(file.given)} (${showSize(bytes.length)})\n`)
+  return true
+}
+
+/** Said before the run begins: who is killed cannot say it any more. */
+export function sayWhere({ run, storeName }: RunPlace, io: CliIo): void {
+  const { dim } = styleFor(io.stderr)
+  io.stderr.write(`${dim(`run: ${run} in ${escapeText(storeName)}`)}\n`)
+}
+
+/** Whether the program came to an end that nothing goes on from. */
+async function isOver(store: RunStore, run: string): Promise<boolean> {
+  const head = await store.head(run)
+  if (head === undefined) return false
+  const { status } = decodeRunSummary(head.summary)
+  return status === 'completed' || status === 'failed'
+}

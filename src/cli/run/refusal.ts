@@ -1,0 +1,94 @@
+/** What the runtime refuses before or while a program runs, as an end of the command. */
+import { CaissonError } from '../../base/errors.ts'
+import { CliError } from '../cli-error.ts'
+import { EXIT, type ExitCode } from '../exit-code.ts'
+
+const EXITS: ReadonlyMap<string, ExitCode> = new Map([
+  ['invalid_limit', EXIT.usage],
+  ['invalid_argument', EXIT.usage],
+  ['invalid_capability', EXIT.refusedInput],
+  ['engine_unavailable', EXIT.refusedInput],
+  ['engine_mismatch', EXIT.refusedInput],
+  ['value_refused', EXIT.refusedInput],
+  ['value_too_large', EXIT.refusedInput],
+  ['value_too_deep', EXIT.refusedInput],
+  ['invalid_result', EXIT.refusedInput],
+  ['result_too_large', EXIT.refusedInput],
+  ['corrupted', EXIT.refusedInput],
+  ['checkpoint_refused', EXIT.refusedInput],
+  ['checkpoint_too_large', EXIT.refusedInput],
+  ['encryption_required', EXIT.refusedInput],
+  ['store_conflict', EXIT.refusedInput],
+  ['lease_lost', EXIT.refusedInput],
+  ['diverged', EXIT.refusedInput],
+  ['unknown_call', EXIT.usage],
+  ['not_found', EXIT.usage],
+  ['already_exists', EXIT.usage],
+  ['store_failed', EXIT.internal],
+  ['quota_exceeded', EXIT.internal],
+  ['aborted', EXIT.interrupted],
+])
+
+const OLD_ENGINE =
+  'Finish the run with the version of caisson that has that engine, or run the program again with this one. caisson doctor --store DIR lists what waits for which engine.'
+
+const HINTS: Readonly<Record<string, string>> = {
+  corrupted:
+    'Nothing was run. Take a copy that is whole, or the run from its store: caisson runs --store DIR.',
+  checkpoint_too_large: 'Nothing was run. Name a file that caisson run --checkpoint wrote.',
+  encryption_required: 'Give the keys that it was written with: --key-file FILE.',
+  engine_mismatch: OLD_ENGINE,
+  engine_unavailable: OLD_ENGINE,
+  already_exists: 'Choose another name with --run, or go on with that run: caisson resume RUN --store DIR.',
+  not_found: 'caisson runs --store DIR lists the runs of a store.',
+  store_failed:
+    'What was acknowledged before is intact. See what is wrong with the disk, then caisson resume.',
+  quota_exceeded: 'What was acknowledged before is intact. Make room, then caisson resume.',
+}
+
+/**
+ * `error` as a `CliError` where it is a refusal, otherwise as it is.
+ * @param kept whether it is about a run that is kept: then there is more to advise
+ */
+export function refusalOf(error: unknown, kept: boolean): unknown {
+  if (!CaissonError.is(error)) return error
+  const exit = EXITS.get(error.code)
+  if (exit === undefined) return error
+  const hint = kept ? hintFor(error) : undefined
+  return new CliError({ exit, code: error.code, message: error.message, ...(hint && { hint }), cause: error })
+}
+
+function hintFor({ code, details }: CaissonError): string | undefined {
+  if (code === 'checkpoint_refused') return refusedHint(details)
+  if (code === 'store_conflict') {
+    const { retryAfterMs } = details
+    const wait =
+      typeof retryAfterMs === 'number'
+        ? ` If that one has died, wait ${Math.ceil(retryAfterMs / 1000)} s.`
+        : ''
+    return `Another process goes on with this run.${wait} caisson runs --store DIR shows how it stands.`
+  }
+  if (code === 'unknown_call') return 'caisson show lists the calls that it waits for.'
+  return HINTS[code]
+}
+
+function refusedHint({ differs, missing, added, newest }: CaissonError['details']): string | undefined {
+  const names = (list: unknown): string =>
+    (Array.isArray(list) ? list : []).map((name) => `--grant ${String(name)}`).join(' ')
+  const flags = [
+    ...(names(missing) === '' ? [] : [`add ${names(missing)}`]),
+    ...(names(added) === '' ? [] : [`leave out ${names(added)}`]),
+  ]
+  if (flags.length > 0) {
+    return `Give exactly the grants that it was started with: ${flags.join(', ')}. Those of files and the network come from their --allow- flags.`
+  }
+  if (newest !== undefined || differs === 'end') {
+    return 'Nothing was run. caisson show FILE says how the run stands; its store has what it came to.'
+  }
+  if (differs === 'mac' || differs === 'macKey' || differs === 'encryptionKey' || differs === 'encryption') {
+    return 'Give the keys that it was written with: --key-file FILE.'
+  }
+  return differs === undefined
+    ? 'Give exactly the rights that it was started with: the same --tools, --grant and --allow- flags.'
+    : undefined
+}

@@ -1,0 +1,54 @@
+/** The flags that give a program rights, and those that say how it runs: the same for `run` and `resume`. */
+import type { Flag, FlagGroup } from '../command.ts'
+
+export const NOW: Flag = {
+  name: 'now',
+  value: 'ISO',
+  help: 'The time in the program, for example 2026-01-01T00:00:00Z; it stands still. Deadlines still hold. Default: the clock.',
+}
+
+export const RIGHTS: FlagGroup = {
+  title: 'Rights (default: none)',
+  flags: [
+    {
+      name: 'tools',
+      value: 'MODULE',
+      help: 'A module whose default export is a list of capabilities. It is code that you trust: it runs outside the sandbox with all your rights. It grants nothing by itself.',
+    },
+    {
+      name: 'grant',
+      value: 'NAME',
+      repeatable: true,
+      help: 'Grants one capability of --tools by its name.',
+    },
+    {
+      name: 'allow-net',
+      value: 'HOST',
+      repeatable: true,
+      help: 'GET and HEAD requests to this host with net.fetch: api.example.com, "*.example.com", example.com:8443. Private addresses only when written out with their port: localhost:8080.',
+    },
+    {
+      name: 'allow-read',
+      value: 'DIR',
+      repeatable: true,
+      help: 'Reading below this directory with files.*: paths are relative to it. Several directories stand side by side under their names.',
+    },
+    {
+      name: 'allow-write',
+      value: 'DIR',
+      repeatable: true,
+      help: 'Also writing and removing there, up to 64 MiB more. Must not overlap the program, the tools, modules that they load, or what is kept of runs.',
+    },
+  ],
+}
+
+export const HOW_IT_RUNS: FlagGroup = {
+  title: 'How it runs',
+  flags: [
+    {
+      name: 'thread',
+      value: 'worker|host',
+      help: 'worker (default): beside this thread, so that Ctrl-C ends it cleanly and the elapsed time is shown. host: on it, where the time moves only between turns and Ctrl-C kills the process. Values, fuel and digests are the same.',
+    },
+  ],
+}
