@@ -1,11 +1,12 @@
 /**
  * Measures how often each block of the engine runs: `npx tsx scripts/measure-frequencies.ts`.
  *
- * Runs the throughput programs of the bench on an engine that counts its blocks, each program with equal
- * weight, and writes `scripts/engine/frequencies.bin`. The file is data of the build: run this again after the
- * engine or the flow graph of the metering pass changed, then `npm run build:engine -- --accept`.
+ * Runs the throughput programs of the bench, and programs of everyday code (`engine/training`), on an engine that
+ * counts its blocks, each with equal weight, and writes `scripts/engine/frequencies.bin`. The file is data of the
+ * build: run this again after the engine or the flow graph of the metering pass changed, then
+ * `npm run build:engine -- --accept`.
  */
-import { writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { deflateRawSync } from 'node:zlib'
 import { PROGRAMS } from '../bench/subjects/programs.ts'
 import { parseEngine } from '../src/isolate/engine.ts'
@@ -25,8 +26,16 @@ const engine = parseEngine({
   profile: 'v8',
 })
 
+const folder = new URL('engine/training/', import.meta.url)
+const training = readdirSync(folder)
+  .sort()
+  .map((name) => ({
+    name,
+    source: `(() => {\n${readFileSync(new URL(name, folder), 'utf8')}\n})()`,
+  }))
+
 const sums = new Map<number, Float64Array>()
-for (const { name, source: program } of PROGRAMS) {
+for (const { name, source: program } of [...PROGRAMS, ...training]) {
   const started = performance.now()
   const instance = new EngineInstance(engine, 4_096, () => 0)
   instance.serve({ call: () => 0, readClock: () => 0, promiseRejection: () => {} }, 4_096 * 65_536)

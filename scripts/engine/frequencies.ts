@@ -2,7 +2,7 @@
  * How often the engine's blocks run: measured once, kept as data, so that every build places charges alike.
  *
  * The file is raw deflate over, per function: its index and the number of its blocks (u32, little endian), then
- * one byte per block, the count as 4 * log2(count + 1).
+ * one u16 per block, the count as 32 * log2(count + 1): within about one percent.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { inflateRawSync } from 'node:zlib'
@@ -17,14 +17,19 @@ export function readFrequencies(): BlockFrequencies {
     : new Map()
 }
 
+const LEVELS_PER_OCTAVE = 32
+
 export function encodeFrequencies(frequencies: ReadonlyMap<number, Float64Array>): Uint8Array {
   const parts: Buffer[] = []
   for (const [fn, blocks] of frequencies) {
     if (blocks.every((count) => count === 0)) continue
-    const head = Buffer.alloc(8)
-    head.writeUInt32LE(fn, 0)
-    head.writeUInt32LE(blocks.length, 4)
-    parts.push(head, Buffer.from(Uint8Array.from(blocks, (count) => Math.round(4 * Math.log2(count + 1)))))
+    const part = Buffer.alloc(8 + 2 * blocks.length)
+    part.writeUInt32LE(fn, 0)
+    part.writeUInt32LE(blocks.length, 4)
+    for (const [block, count] of blocks.entries()) {
+      part.writeUInt16LE(Math.round(LEVELS_PER_OCTAVE * Math.log2(count + 1)), 8 + 2 * block)
+    }
+    parts.push(part)
   }
   return Buffer.concat(parts)
 }
@@ -35,11 +40,11 @@ function decodeFrequencies(bytes: Buffer): BlockFrequencies {
     const fn = bytes.readUInt32LE(at)
     const blocks = bytes.readUInt32LE(at + 4)
     at += 8
-    frequencies.set(
-      fn,
-      Float64Array.from(bytes.subarray(at, at + blocks), (level) => 2 ** (level / 4) - 1),
-    )
-    at += blocks
+    const counts = Float64Array.from({ length: blocks }, (_, block) => {
+      return 2 ** (bytes.readUInt16LE(at + 2 * block) / LEVELS_PER_OCTAVE) - 1
+    })
+    frequencies.set(fn, counts)
+    at += 2 * blocks
   }
   return frequencies
 }

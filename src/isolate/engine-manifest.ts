@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-4bac8c0c50546188',
+  id: 'quickjs-8ed3ea66efdc6f5f',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -20,12 +20,12 @@ export const ENGINE_MANIFEST: EngineManifest = {
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
   profiles: {
     v8: {
-      sha256: '861600d01bb7a4827f0b20aafc39e7464c3fd3ececfbe3cb72d4910833a3ca25',
-      bytes: 698132,
+      sha256: 'e943977dfb653e769f3c2f487e55d2a956c1f18590d102041c88017ebff13cfb',
+      bytes: 700119,
     },
     portable: {
-      sha256: '4011182433cfab3ebfd97f54dad24f30c593decc68db319c0c5042f678d87741',
-      bytes: 662315,
+      sha256: '6c72298d9c30d8df8a72c954830faaff97168e1311a833c8a7bcbc4793950262',
+      bytes: 666791,
     },
   },
 }

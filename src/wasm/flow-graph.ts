@@ -31,6 +31,8 @@ export const EDGE = {
   otherwise: 3,
   /** Nowhere. */
   fixed: 4,
+  /** Behind a block that is put around a `br_table`, and left by this entry alone. */
+  entry: 5,
 } as const
 
 /** A function's blocks and edges. */
@@ -54,6 +56,8 @@ export class FlowGraph {
   readonly to: IntList = new IntList()
   readonly kinds: IntList = new IntList()
   readonly instructions: IntList = new IntList()
+  /** For every edge of kind `entry`, the label that its entries name. */
+  readonly entryLabels: Map<number, number> = new Map()
 
   /** Block of each instruction, -1 if it cannot be reached. */
   readonly blockOf: IntList = new IntList()
@@ -231,7 +235,7 @@ class FlowGraphBuilder {
 
   /** An edge from `from` to the label of `frame`. */
   #toLabel(frame: Frame, from: number, kind: number, instruction: number): void {
-    if (frame.stamp === instruction && kind === EDGE.fixed) return
+    if (frame.stamp === instruction && (kind === EDGE.fixed || kind === EDGE.entry)) return
     frame.stamp = instruction
     if (frame.opcode === OP.loop) {
       this.#edge(from, frame.block, kind, instruction)
@@ -419,9 +423,14 @@ class FlowGraphBuilder {
         break
       case OP.brTable: {
         const count = this.#body.second.at(index)
+        let head: Frame | undefined
         for (let entry = 0; entry < count; entry++) {
-          const target = this.#frameAt(this.#body.pool.at(label + entry))
-          this.#toLabel(target, this.#current, EDGE.fixed, index)
+          const entryLabel = this.#body.pool.at(label + entry)
+          const target = this.#frameAt(entryLabel)
+          if (target.opcode === OP.loop && target.arity === 0) head ??= target
+          if (target === head && target.stamp !== index)
+            this.#graph.entryLabels.set(this.#graph.edges, entryLabel)
+          this.#toLabel(target, this.#current, target === head ? EDGE.entry : EDGE.fixed, index)
         }
         this.#current = NONE
         break

@@ -36,6 +36,7 @@ import {
   type Outgoing,
   outgoingEdges,
 } from './frequency.ts'
+import { chooseShells } from './loop-shell.ts'
 import { MeterAdditions } from './meter-additions.ts'
 import { prepareModule } from './meter-input.ts'
 import type { Metered, MeterOptions, MeterReport } from './meter-options.ts'
@@ -225,6 +226,7 @@ class MeterPass {
         graph,
         placement,
         checks,
+        shells: catches ? undefined : chooseShells(this.#body, graph, frequencies, checks),
         cache,
         depthWeight: counts ? (this.#cuts.weights[index] as number) : 0,
         restoresDepth: counts && catches,

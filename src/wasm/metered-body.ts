@@ -14,6 +14,7 @@ import type { CodeWriter } from './code-writer.ts'
 import { type CounterCache, usesGlobalCounter } from './counter-cache.ts'
 import type { DecodedBody } from './decode-body.ts'
 import { EDGE, EXIT, type FlowGraph, ROLE } from './flow-graph.ts'
+import { LoopShells } from './loop-shell.ts'
 import { OP } from './opcode-table.ts'
 import type { Placement } from './placement.ts'
 import { type BodyHooks, rewriteBody } from './rewrite-body.ts'
@@ -37,6 +38,8 @@ export interface BodyPlan {
   readonly graph: FlowGraph
   readonly placement: Placement
   readonly checks: CheckSites
+  /** 1 for `loop` instructions that get a shell; undefined if none does. */
+  readonly shells: Uint8Array | undefined
   readonly cache: CounterCache | undefined
   /** Bytes of native stack to count on entry; 0 for none. */
   readonly depthWeight: number
@@ -73,9 +76,12 @@ class MeteredBodyWriter implements BodyHooks {
   readonly #edgeBefore: Int32Array
   readonly #edgeTaken: Int32Array
   readonly #edgeOtherwise: Int32Array
+  readonly #edgeEntry: Int32Array
   readonly #counterLocal: number
   readonly #depthLocal: number
+  readonly #selectorLocal: number
   readonly #locals: ValueType[] = []
+  readonly #shells: LoopShells | undefined
   /** Whether the local counter may differ from the global at the current point. */
   #dirty = false
   #charges = 0
@@ -91,11 +97,15 @@ class MeteredBodyWriter implements BodyHooks {
     this.#edgeBefore = new Int32Array(seams).fill(NONE)
     this.#edgeTaken = new Int32Array(seams).fill(NONE)
     this.#edgeOtherwise = new Int32Array(seams).fill(NONE)
+    this.#edgeEntry = new Int32Array(seams).fill(NONE)
     this.#locateSeams()
     this.#counterLocal = plan.body.locals
     if (plan.cache !== undefined || this.#fusesOnGlobal()) this.#locals.push(I64)
     this.#depthLocal = plan.body.locals + this.#locals.length
     if (plan.depthWeight > 0 || plan.restoresDepth) this.#locals.push(I32)
+    this.#selectorLocal = plan.body.locals + this.#locals.length
+    if (this.#edgeEntry.some((edge) => this.#edgeCharge(edge) !== 0)) this.#locals.push(I32)
+    this.#shells = plan.shells === undefined ? undefined : new LoopShells(plan.body, plan.shells)
   }
 
   write(): SiteCounts {
@@ -124,8 +134,15 @@ class MeteredBodyWriter implements BodyHooks {
         case EDGE.otherwise:
           this.#edgeOtherwise[at] = edge
           break
+        case EDGE.entry:
+          this.#edgeEntry[at] = edge
+          break
       }
     }
+  }
+
+  #label(at: number, label: number): number {
+    return this.#shells?.label(at, label) ?? label
   }
 
   /** Whether some charge and check of the global counter are one: that takes a temporary local. */
@@ -144,6 +161,7 @@ class MeteredBodyWriter implements BodyHooks {
 
   hasBefore(at: number): boolean {
     if (this.#edgeOtherwise[at] !== NONE || this.#edgeBefore[at] !== NONE) return true
+    if (this.#shells?.opensAt(at) === true) return true
     return this.#dirty && this.#looksAtGlobal(at)
   }
 
@@ -152,19 +170,24 @@ class MeteredBodyWriter implements BodyHooks {
     const edge = this.#edgeBefore[at] as number
     if (edge !== NONE) {
       const to = graph.to.at(edge)
-      const label = to !== EXIT && graph.isPlainHead(to) ? this.#plan.body.first.at(at) : undefined
-      this.#spend(this.#edgeCharge(edge), this.#edgeCheck(edge), label)
+      const checks = this.#edgeCheck(edge)
+      const isHead = to !== EXIT && graph.isPlainHead(to)
+      const label = checks && isHead ? this.#label(at, this.#plan.body.first.at(at)) : undefined
+      this.#spend(this.#edgeCharge(edge), checks, label, 0, isHead && this.#isShelled(to))
       if (to === EXIT) this.#leave()
     }
     if (this.#looksAtGlobal(at)) this.#store()
     const otherwise = this.#edgeOtherwise[at] as number
-    if (this.#edgeCharge(otherwise) === 0) return
-    this.#code.op(OP.else)
-    this.#spend(this.#edgeCharge(otherwise), false)
+    if (this.#edgeCharge(otherwise) !== 0) {
+      this.#code.op(OP.else)
+      this.#spend(this.#edgeCharge(otherwise), false)
+    }
+    if (this.#shells?.opensAt(at) === true) this.#shells.open(at, this.#code)
   }
 
   hasAfter(at: number): boolean {
     if (at === -1 || this.#blockBehind[at + 1] !== NONE) return true
+    if (this.#shells?.closesAt(at) === true) return true
     return this.#plan.cache?.lastUse[this.#plan.graph.blockOf.at(at)] === at
   }
 
@@ -173,6 +196,7 @@ class MeteredBodyWriter implements BodyHooks {
     const { cache } = plan
     if (at === -1) this.#enter()
     else if (cache !== undefined) this.#reload(at, cache)
+    this.#closeShell(at)
     const block = this.#blockBehind[at + 1] as number
     if (block === NONE) return
     const edge = this.#edgeBehind[at + 1] as number
@@ -188,10 +212,10 @@ class MeteredBodyWriter implements BodyHooks {
     if (!checks) {
       this.#spend(way + charge, false)
     } else if (plan.placement.checksFirst) {
-      this.#spend(way, true, head ? 0 : undefined)
+      this.#spend(way, true, head ? 0 : undefined, 0, this.#isShelled(block))
       this.#spend(charge, false)
     } else {
-      this.#spend(way + charge, true, head ? 0 : undefined, charge)
+      this.#spend(way + charge, true, head ? 0 : undefined, charge, this.#isShelled(block))
     }
   }
 
@@ -205,17 +229,77 @@ class MeteredBodyWriter implements BodyHooks {
     }
     if (opcode === OP.brIf) {
       const edge = this.#edgeTaken[at] as number
-      if (this.#edgeCharge(edge) === 0 && !this.#edgeCheck(edge)) return false
+      if (this.#edgeCharge(edge) === 0 && !this.#edgeCheck(edge)) return this.#rewriteBranch(at)
       const dirty = this.#dirty
+      const label = this.#label(at, first) + 1
+      const to = this.#plan.graph.to.at(edge)
       this.#code.if()
-      this.#spend(this.#edgeCharge(edge), this.#edgeCheck(edge), first + 1)
-      this.#code.op(OP.br, first + 1).op(OP.end)
+      this.#spend(this.#edgeCharge(edge), this.#edgeCheck(edge), label, 0, to !== EXIT && this.#isShelled(to))
+      this.#code.op(OP.br, label).op(OP.end)
       this.#dirty = dirty
       return true
     }
+    if (opcode === OP.brTable) return this.#rewriteTable(at)
+    if (opcode === OP.br || opcode === OP.brOnNull || opcode === OP.brOnNonNull)
+      return this.#rewriteBranch(at)
     const helper = this.#plan.bulkFunction(at)
     if (helper === undefined) return false
     this.#code.op(OP.call, helper)
+    return true
+  }
+
+  #closeShell(at: number): void {
+    const shells = this.#shells
+    if (shells === undefined || !shells.closesAt(at)) return
+    const { placement, checks } = this.#plan
+    const head = this.#blockBehind[shells.loopOf(at) + 1] as number
+    const charged = checks.blocks[head] === 1 && !placement.checksFirst
+    shells.close(this.#code, () => {
+      this.#refill()
+      if (charged) this.#giveBack(placement.blocks[head] as number)
+    })
+  }
+
+  #isShelled(block: number): boolean {
+    return this.#shells?.opensAt(this.#plan.graph.starts.at(block)) === true
+  }
+
+  /** Writes a branch with the label that it has between shells. */
+  #rewriteBranch(at: number): boolean {
+    if (this.#shells === undefined) return false
+    const { opcodes, first } = this.#plan.body
+    this.#code.op(opcodes.at(at), this.#label(at, first.at(at)))
+    return true
+  }
+
+  /**
+   * Writes a `br_table` with the labels that it has between shells. If entries that lead to the head of a loop
+   * are charged, a block is put around it that they leave to be charged behind it.
+   */
+  #rewriteTable(at: number): boolean {
+    const { body, graph } = this.#plan
+    const edge = this.#edgeEntry[at] as number
+    const charge = this.#edgeCharge(edge)
+    if (charge === 0 && this.#shells === undefined) return false
+    const code = this.#code
+    const first = body.first.at(at)
+    const count = body.second.at(at)
+    const charged = charge === 0 ? NONE : (graph.entryLabels.get(edge) as number)
+    if (charge !== 0) {
+      code.op(OP.localSet, this.#selectorLocal).open(OP.block).op(OP.localGet, this.#selectorLocal)
+    }
+    code.op(OP.brTable, count - 1)
+    for (let entry = 0; entry < count; entry++) {
+      const label = body.pool.at(first + entry)
+      if (charge === 0) code.out.u32(this.#label(at, label))
+      else code.out.u32(label === charged ? 0 : this.#label(at, label) + 1)
+    }
+    if (charge === 0) return true
+    const dirty = this.#dirty
+    code.op(OP.end)
+    this.#spend(charge, false)
+    code.op(OP.br, this.#label(at, charged))
+    this.#dirty = dirty
     return true
   }
 
@@ -247,9 +331,9 @@ class MeteredBodyWriter implements BodyHooks {
     this.#store()
     const { depthWeight } = this.#plan
     if (depthWeight === 0) return
-    const code = this.#code
-    code.op(OP.localGet, this.#depthLocal).i32(depthWeight).op(OP.i32Add)
-    code.op(OP.globalSet, this.#runtime.depthGlobal)
+    // Callees gave back what they took: no local has to hold the value of the entry all the while.
+    const { depthGlobal } = this.#runtime
+    this.#code.op(OP.globalGet, depthGlobal).i32(depthWeight).op(OP.i32Add).op(OP.globalSet, depthGlobal)
   }
 
   #store(): void {
@@ -270,16 +354,21 @@ class MeteredBodyWriter implements BodyHooks {
    * @param head label of the head of the loop that is checked: to go there is to go on.
    * @param again what will be charged again there.
    */
-  #spend(charge: number, check: boolean, head?: number, again = 0): void {
+  #spend(charge: number, check: boolean, head?: number, again = 0, shelled = false): void {
     if (charge !== 0) this.#charges++
     if (check) this.#checks++
     if (this.#plan.cache === undefined) this.#spendGlobal(charge, check)
     else this.#spendLocal(charge, check)
     if (!check) return
-    this.#code.i64(0).op(OP.i64LtS).if()
+    this.#code.i64(0).op(OP.i64LtS)
+    if (head !== undefined && shelled) {
+      this.#code.op(OP.brIf, head + 1)
+      return
+    }
+    this.#code.if()
     this.#refill()
     if (head !== undefined) {
-      if (again !== 0) this.#giveBack(again)
+      this.#giveBack(again)
       this.#code.op(OP.br, head + 1)
     }
     this.#code.op(OP.end)
@@ -297,6 +386,7 @@ class MeteredBodyWriter implements BodyHooks {
   }
 
   #giveBack(charge: number): void {
+    if (charge === 0) return
     const { fuelGlobal } = this.#runtime
     const cached = this.#plan.cache !== undefined
     const counter = cached ? this.#counterLocal : fuelGlobal

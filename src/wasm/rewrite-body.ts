@@ -82,7 +82,11 @@ function isReplaced(body: DecodedBody, at: number): boolean {
     case OP.call:
     case OP.returnCall:
     case OP.refFunc:
+    case OP.br:
     case OP.brIf:
+    case OP.brOnNull:
+    case OP.brOnNonNull:
+    case OP.brTable:
     case OP.memoryGrow:
     case OP.memoryInit:
     case OP.memoryCopy:
