@@ -7,19 +7,21 @@ import { CaissonError } from '../../src/base/errors.ts'
 import type { RunHead } from '../../src/ports/run-store.ts'
 
 /** Longest name of a run, in characters. */
-export const MAX_RUN_NAME: number = 128
+const MAX_RUN_NAME = 128
 /** Largest summary of a head, in bytes. */
 export const MAX_SUMMARY_BYTES: number = 16 * 1024
 /** Longest chain of a head, in checkpoints. */
 export const MAX_CHAIN: number = 1_024
 /** Largest entry of a log, in bytes. */
-export const MAX_ENTRY_BYTES: number = 64 * 1024 * 1024
+const MAX_ENTRY_BYTES = 64 * 1024 * 1024
 /** Largest sum of the entries that are appended together, in bytes. */
-export const MAX_APPEND_BYTES: number = 256 * 1024 * 1024
+const MAX_APPEND_BYTES = 256 * 1024 * 1024
+/** Largest checkpoint, in bytes. */
+export const MAX_BLOB_BYTES: number = 512 * 1024 * 1024
 /** Longest time of a lease: a day. */
 const MAX_TTL_MS = 24 * 60 * 60 * 1000
 /** How long a checkpoint that no head needs stays, unless somebody says otherwise. */
-export const DEFAULT_GRACE_MS: number = 60 * 60 * 1000
+const DEFAULT_GRACE_MS = 60 * 60 * 1000
 
 const RUN_NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/
 const DIGEST = /^sha256:[0-9a-f]{64}$/
@@ -39,7 +41,13 @@ export function checkDigest(id: Digest): void {
 }
 
 /** @throws CaissonError `invalid_argument` */
-export function checkBytes(bytes: Uint8Array): void {
+export function checkBlob(id: Digest, bytes: Uint8Array): void {
+  checkDigest(id)
+  checkBytes(bytes)
+  if (bytes.byteLength > MAX_BLOB_BYTES) refuse(`A checkpoint has at most ${MAX_BLOB_BYTES} bytes.`)
+}
+
+function checkBytes(bytes: Uint8Array): void {
   if (!(bytes instanceof Uint8Array)) refuse('Bytes are a Uint8Array.')
 }
 

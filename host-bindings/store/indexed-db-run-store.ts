@@ -12,7 +12,7 @@ import { CaissonError } from '../../src/base/errors.ts'
 import { aText, checkOptions, type OptionChecks } from '../../src/base/option-checks.ts'
 import type { RunHead, RunLease, RunStore } from '../../src/ports/run-store.ts'
 import {
-  checkBytes,
+  checkBlob,
   checkDigest,
   checkEntries,
   checkHead,
@@ -82,8 +82,7 @@ class IndexedDbRunStore implements RunStore {
   }
 
   async putBlob(id: Digest, bytes: Uint8Array): Promise<void> {
-    checkDigest(id)
-    checkBytes(bytes)
+    checkBlob(id, bytes)
     // A copy, also because a view would be stored with all of its buffer.
     const copy = bytes.slice()
     await this.#do('putting a checkpoint', () =>

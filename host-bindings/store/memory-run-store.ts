@@ -11,7 +11,7 @@ import type { Clock } from '../../src/ports/clock.ts'
 import type { RunHead, RunLease, RunStore } from '../../src/ports/run-store.ts'
 import { systemClock } from '../system/system-clock.ts'
 import {
-  checkBytes,
+  checkBlob,
   checkDigest,
   checkEntries,
   checkHead,
@@ -82,8 +82,7 @@ class MemoryRunStore implements RunStore {
 
   async putBlob(id: Digest, bytes: Uint8Array): Promise<void> {
     this.#checkOpen()
-    checkDigest(id)
-    checkBytes(bytes)
+    checkBlob(id, bytes)
     const known = this.#blobs.get(id)
     if (known !== undefined) {
       known.putAtMs = this.#clock.monotonic()

@@ -37,10 +37,14 @@ export interface RunLease extends Lease {
  *
  * Names of runs are 1 to 128 characters of `A-Z a-z 0-9 . _ -`, not beginning with a dot. Every method rejects
  * with a CaissonError: `invalid_argument`, `store_conflict`, `lease_lost`, `quota_exceeded`, `store_failed`
- * (with the cause), `disposed`; what was acknowledged before stays intact.
+ * (with the cause), `corrupted` (the store finds its own files changed), `disposed`; what was acknowledged before
+ * stays intact.
  */
 export interface RunStore {
-  /** Keeps bytes under the digest that names them. Putting the same again does nothing. */
+  /**
+   * Keeps bytes under the digest that names them, up to 512 MiB. Putting the same again only makes them young for
+   * `collect`. The bytes must not change before it resolves.
+   */
   putBlob(id: Digest, bytes: Uint8Array): Promise<void>
   /** A copy of the bytes; undefined when they are not there. They may not be what was put: check them. */
   getBlob(id: Digest): Promise<Uint8Array | undefined>
@@ -48,7 +52,9 @@ export interface RunStore {
   head(run: string): Promise<RunHead | undefined>
   /**
    * Replaces the head, or makes the run (`head.version` 1).
-   * @throws CaissonError `store_conflict` unless `head.version` is the next one, `lease_lost` when a newer lease was given
+   * @throws CaissonError `store_conflict` unless `head.version` is the next one, `lease_lost` when a newer lease was
+   * given, `invalid_argument` when the chain names a checkpoint that was not put (or was collected since), or
+   * `position` is beyond the end of the log
    */
   setHead(run: string, head: RunHead, lease: RunLease): Promise<void>
   /**
@@ -67,7 +73,7 @@ export interface RunStore {
   runs(): Promise<readonly string[]>
   /** Removes head and log. Its checkpoints go with the next collection. */
   remove(run: string, lease: RunLease): Promise<void>
-  /** Removes checkpoints that no head needs and that are older than `graceMs` (default one hour). */
+  /** Removes checkpoints that no head needs and that were put longer than `graceMs` (default one hour) ago. */
   collect(options?: { readonly graceMs?: number }): Promise<{ readonly removed: number }>
   close(): Promise<void>
 }

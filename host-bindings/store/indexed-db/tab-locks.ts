@@ -56,7 +56,8 @@ function hold(locks: LockManager, name: string, options: LockOptions): Promise<T
     })
     held.catch((error: unknown) => {
       if (taken) stolen = true
-      else reject(error)
+      else
+        reject(error instanceof Error ? error : new Error('The lock cannot be asked for.', { cause: error }))
     })
   })
 }

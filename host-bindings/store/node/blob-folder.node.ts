@@ -7,13 +7,10 @@
  * 3. Putting a checkpoint again makes it young again.
  */
 import type { Digest } from '../../../src/base/digest.ts'
-import { CaissonError } from '../../../src/base/errors.ts'
+import { MAX_BLOB_BYTES } from '../check-arguments.ts'
 import { ifThere } from './store-error.ts'
 import { openToWrite, readWhole, removeQuietly, TEMPORARY, writeTemporary } from './store-files.node.ts'
 import type { StoreFolder } from './store-folder.ts'
-
-/** Largest checkpoint. */
-export const MAX_BLOB_BYTES: number = 512 * 1024 * 1024
 
 const PREFIX = 'sha256:'
 const ASIDE = 'aside-'
@@ -30,9 +27,6 @@ export class BlobFolder {
   }
 
   async put(id: Digest, bytes: Uint8Array): Promise<void> {
-    if (bytes.byteLength > MAX_BLOB_BYTES) {
-      throw new CaissonError('invalid_argument', `A checkpoint has at most ${MAX_BLOB_BYTES} bytes.`)
-    }
     const name = nameOf(id)
     if (!(await this.#refresh(name, bytes.byteLength))) {
       const temporary = await writeTemporary(this.#folder, bytes)

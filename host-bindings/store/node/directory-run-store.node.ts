@@ -14,7 +14,7 @@ import type { Digest } from '../../../src/base/digest.ts'
 import { CaissonError } from '../../../src/base/errors.ts'
 import type { RunHead, RunLease, RunStore } from '../../../src/ports/run-store.ts'
 import {
-  checkBytes,
+  checkBlob,
   checkDigest,
   checkEntries,
   checkHead,
@@ -94,8 +94,7 @@ class DirectoryRunStore implements RunStore {
   }
 
   async putBlob(id: Digest, bytes: Uint8Array): Promise<void> {
-    checkDigest(id)
-    checkBytes(bytes)
+    checkBlob(id, bytes)
     await this.#do('putting a checkpoint', () => this.#blobs.put(id, bytes))
   }
 
