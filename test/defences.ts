@@ -591,7 +591,7 @@ export const DEFENCES: readonly Defence[] = [
     file: 'src/snapshot/container/encode-checkpoint.ts',
     find: "checkpoint.header.label === 'secret' && keys.encryption === undefined",
     replace: 'checkpoint.header.label === undefined',
-    tests: ['test/attacks/checkpoint-container.test.ts'],
+    tests: ['src/snapshot/container/container.test.ts'],
   },
   {
     name: 'checkpoint-chain-digest',

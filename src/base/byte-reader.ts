@@ -59,7 +59,7 @@ export class ByteReader {
       const byte = this.byte()
       value += (byte & 0x7f) * scale
       if (byte < 0x80) {
-        if (byte === 0) throw this.corrupted('a number takes more bytes than it needs')
+        if (byte === 0 && i > 0) throw this.corrupted('a number takes more bytes than it needs')
         if (value > Number.MAX_SAFE_INTEGER) break
         return value
       }

@@ -22,7 +22,7 @@ export const ERROR_CODES = {
   invalid_module: 'The bytes are not a valid WebAssembly core module.',
   unsupported_feature: 'The module uses a WebAssembly feature that cannot be metered.',
   engine_unavailable: 'The engine build with this id is not at hand.',
-  engine_mismatch: 'The engine bytes do not have the digest that the manifest names.',
+  engine_mismatch: 'The engine is another one than the manifest, or the checkpoint, names.',
   corrupted: 'Data that came out of a guest, a file or a snapshot contradicts itself; it was refused.',
   isolate_destroyed: 'The isolate trapped or was destroyed earlier and cannot be used again.',
   native_stack_low: "The host's own stack is too small to start a turn here.",

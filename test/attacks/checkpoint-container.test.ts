@@ -632,6 +632,13 @@ describe('a chain', () => {
     await expect(decode(head.bytes, [good])).resolves.toBeDefined()
   })
 
+  it('with a parent in whose place a twin lies, equal in all but what it says of itself, is refused', async () => {
+    const [parent, twin] = [await forge({}), await forge({ header: { takenAtMs: 0 } })]
+    const head = await forge({ header: { links: 1, sequence: 5, parent: parent.id } })
+    const error = await refusal(decode(head.bytes, [{ id: parent.id, bytes: twin.bytes }]))
+    expect(error).toMatchObject({ code: 'corrupted', details: { reason: 'chain' } })
+  })
+
   it('from a secret to one that says it is none is refused', async () => {
     const run = await encodeRun(1, { keys: ALL_KEYS, header: { label: 'secret' } })
     const head = await encodeCheckpoint(
