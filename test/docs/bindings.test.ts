@@ -76,6 +76,8 @@ const INTERFACES: Readonly<Record<string, readonly (readonly [file: string, name
   createArtifactCapabilities: [['artifacts/artifact-capabilities.ts', 'ArtifactOptions']],
   createArtifactStore: [['artifacts/artifact-store.ts', 'ArtifactStoreOptions']],
   createSqlCapabilities: [['sql/sql-capabilities.ts', 'SqlOptions']],
+  createMemoryRunStore: [['store/memory-run-store.ts', 'MemoryRunStoreOptions']],
+  openIndexedDbRunStore: [['store/indexed-db-run-store.ts', 'IndexedDbRunStoreOptions']],
   createMemoryCallLog: [['call-log/memory-call-log.ts', 'MemoryCallLogOptions']],
 }
 
