@@ -174,15 +174,18 @@ export class Stepper {
    * @throws CaissonError `isolate_destroyed` when it has ended
    */
   capture(): Promise<CapturedGuest> {
-    const capturing = this.#lastStep.then(async () => {
-      if (this.#session.end !== undefined) {
-        throw new CaissonError('isolate_destroyed', 'The guest has ended: there is nothing to go on from.')
-      }
+    return this.#betweenSteps(async () => {
       const machine = await this.#options.machine.capture()
       return { machine, session: this.#session.state(), inDoubt: this.inDoubt }
     })
-    this.#lastStep = capturing.catch(() => {}) // whoever asked for it hears of it
-    return capturing
+  }
+
+  /**
+   * The digest of the guest's state, between two steps: after those that were asked for before.
+   * @throws CaissonError `isolate_destroyed` when it has ended
+   */
+  stateDigest(): Promise<string> {
+    return this.#betweenSteps(() => this.#options.machine.stateDigest())
   }
 
   /** Ends the guest as `failed` with code `aborted`; does nothing after its end. */
@@ -206,6 +209,17 @@ export class Stepper {
       .finally(() => this.#answering.delete(id))
     this.#lastStep = step.catch(() => {}) // whoever asked for it hears of it
     return step
+  }
+
+  #betweenSteps<T>(look: () => T | Promise<T>): Promise<T> {
+    const looking = this.#lastStep.then(async () => {
+      if (this.#session.end !== undefined) {
+        throw new CaissonError('isolate_destroyed', 'The guest has ended: there is nothing to go on from.')
+      }
+      return look()
+    })
+    this.#lastStep = looking.catch(() => {}) // whoever asked for it hears of it
+    return looking
   }
 
   #atWork<T>(step: () => Promise<T>): Promise<T> {

@@ -43,12 +43,12 @@ const RESTORE: OptionChecks<RestoreOptions> = {
   domain: RUN.domain,
   principal: RUN.principal,
   thread: RUN.thread,
+  stateDigest: RUN.stateDigest,
 }
 
 const RESUME: OptionChecks<ResumeOptions> = {
   ...RESTORE,
   stopAtCall: RUN.stopAtCall,
-  stateDigest: RUN.stateDigest,
   checkpoint: [(value) => value instanceof Uint8Array, 'a Uint8Array'],
   answers: listOf('answers: { id, value } or { id, error }'),
   confirm: listOf('ids or digests of calls'),

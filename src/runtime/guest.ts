@@ -37,6 +37,12 @@ export interface Guest {
    * @throws CaissonError `isolate_destroyed` when it has ended, `encryption_required`, `checkpoint_too_large`
    */
   checkpoint(): Promise<Uint8Array>
+  /**
+   * The digest of its state while it waits, as `checkpoint` sees it: equal on every runtime for equal histories. That
+   * of its end stands in the outcome, where `stateDigest` was asked for.
+   * @throws CaissonError `isolate_destroyed` when it has ended
+   */
+  stateDigest(): Promise<string>
   /** Ends the guest and gives its memory back. */
   dispose(): void
   [Symbol.dispose](): void
@@ -49,22 +55,37 @@ export interface GuestParts {
   /** Gives everything back. Called once, never inside a turn. */
   readonly release: () => void
   readonly write: (captured: CapturedGuest) => Promise<Uint8Array>
+  /** The digest of the state that it ended in, for its outcome; left out where nobody asked. */
+  readonly digest?: () => string | Promise<string>
 }
 
-export function createGuest({ stepper, complete, release, write }: GuestParts): Guest {
+/** @returns the guest, when its outcome is whole in case it has ended already */
+export async function createGuest({ stepper, complete, release, write, digest }: GuestParts): Promise<Guest> {
   let outcome: Outcome | undefined
+  let closing: Promise<void> | undefined
   // Inside a turn (a sync capability that disposes its own guest) there is nothing to give back yet: the step
   // that took the turn comes here again.
   const ended = (): void => {
     if (outcome !== undefined || stepper.inTurn || stepper.outcome === undefined) return
     outcome = complete(stepper.outcome)
-    release()
+    if (digest === undefined) release()
+    else closing = closeWithDigest(outcome, digest)
+  }
+  const closeWithDigest = async (of: Outcome, digestOf: () => string | Promise<string>): Promise<void> => {
+    try {
+      outcome = { ...of, stateDigest: await digestOf() }
+    } catch {
+      // It ended by losing its machine: there is no state any more.
+    } finally {
+      release()
+    }
   }
   const step = async <T>(taking: Promise<T>): Promise<T> => {
     try {
       return await taking
     } finally {
       ended()
+      await closing
     }
   }
   const dispose = (): void => {
@@ -73,6 +94,7 @@ export function createGuest({ stepper, complete, release, write }: GuestParts): 
   }
   stepper.onEnd(ended)
   ended()
+  await closing
   return {
     get pending() {
       return stepper.pending
@@ -88,6 +110,7 @@ export function createGuest({ stepper, complete, release, write }: GuestParts): 
       return outcome as Outcome
     },
     checkpoint: async () => write(await stepper.capture()),
+    stateDigest: () => stepper.stateDigest(),
     get inDoubt() {
       return stepper.inDoubt
     },

@@ -96,7 +96,7 @@ export interface RunOptions {
  * Grants are the ones it had, no fewer and no more; their rules are those of now.
  */
 export interface RestoreOptions
-  extends Pick<RunOptions, 'grants' | 'signal' | 'domain' | 'principal' | 'thread'> {
+  extends Pick<RunOptions, 'grants' | 'signal' | 'domain' | 'principal' | 'thread' | 'stateDigest'> {
   /**
    * Default: those of the checkpoint, where a `mac` key says that it is authentic. Otherwise none of them is taken
    * that is wider than the runtime's own. What was used before counts.
@@ -108,7 +108,7 @@ export interface RestoreOptions
 export type HandAnswer = { readonly id: number } & ({ readonly value: unknown } | { readonly error: unknown })
 
 /** Options of a kept run that goes on. */
-export interface ResumeOptions extends RestoreOptions, Pick<RunOptions, 'stopAtCall' | 'stateDigest'> {
+export interface ResumeOptions extends RestoreOptions, Pick<RunOptions, 'stopAtCall'> {
   /** Given, it must be the newest checkpoint of the run, and the run must not have ended since: else it is refused. */
   readonly checkpoint?: Uint8Array
   /** Answers to pending calls: for calls in doubt of which somebody knows how they ended. */
@@ -123,6 +123,7 @@ export interface ResumeOptions extends RestoreOptions, Pick<RunOptions, 'stopAtC
 }
 
 /** Options of a kept run that is taken again from its record: what it is for, and whose it is. */
-export interface RepeatOptions
-  extends Pick<RestoreOptions, 'grants' | 'signal' | 'domain' | 'principal' | 'thread'>,
-    Pick<RunOptions, 'stateDigest'> {}
+export type RepeatOptions = Pick<
+  RestoreOptions,
+  'grants' | 'signal' | 'domain' | 'principal' | 'thread' | 'stateDigest'
+>

@@ -174,7 +174,7 @@ class PooledRuntime implements Runtime {
     const { session, machine, domain } = admitted
     try {
       const stepper = await Stepper.start({ ...session, atWork: (step) => this.#atWork(domain, step) })
-      return this.#guest(stepper, session, {
+      return await this.#guest(stepper, session, options.stateDigest, {
         guestId: admitted.guestId,
         pages: this.#checkpoints.basePages,
         sequence: 0,
@@ -219,7 +219,7 @@ class PooledRuntime implements Runtime {
         known: { answers: [], recorded: new Set(), inDoubt: new Set(inDoubt) },
       })
       const { tenant, run, label, sequence } = read.header
-      return this.#guest(stepper, session, {
+      return await this.#guest(stepper, session, options.stateDigest, {
         guestId,
         pages: read.pages,
         sequence,
@@ -286,12 +286,18 @@ class PooledRuntime implements Runtime {
     })
   }
 
-  #guest(stepper: Stepper, { machine, start }: SessionOptions, made: GuestOrigin): Guest {
+  #guest(
+    stepper: Stepper,
+    { machine, start }: SessionOptions,
+    digested: boolean | undefined,
+    made: GuestOrigin,
+  ): Promise<Guest> {
     let { pages, sequence } = made
     return createGuest({
       stepper,
       complete: (outcome) => this.#complete(outcome, start),
       release: () => machine.dispose(),
+      ...(digested === true && { digest: () => machine.stateDigest() }),
       write: async ({ machine: captured, session, inDoubt }) => {
         pages = pages.with(captured.changes)
         sequence += 1
