@@ -78,6 +78,11 @@ export class Checkpoints {
     return this.#options.keys?.mac !== undefined
   }
 
+  /** Whether nothing of a run is kept in the clear. */
+  get encrypts(): boolean {
+    return this.#options.keys?.encryption !== undefined
+  }
+
   /** What log entries are sealed with. */
   get sealing(): EntryCodecOptions {
     const { ports, keys } = this.#decodeOptions()

@@ -21,7 +21,7 @@ import type { RunRecord } from '../snapshot/run-log/run-record.ts'
 import { RunRecorder } from '../snapshot/run-log/run-recorder.ts'
 import type { CheckpointOwner, Checkpoints, WrittenCheckpoint } from './checkpoints.ts'
 import type { GuestState } from './guest-state.ts'
-import { encodeRunSummary, type RunSummary } from './run-summary.ts'
+import { encodeRunSummary, MOST_SUMMARIZED, type RunSummary, summarizeCall } from './run-summary.ts'
 
 /**
  * When a run is checkpointed: as soon as `calls`, `bytes` or `ms` is reached since the last time, and when it is
@@ -190,7 +190,9 @@ export class DurableRun {
     const state: GuestState = { ...guest, session: session.state(), machine: captured.state, inDoubt: [] }
     const summary: RunSummary = {
       status: 'waiting',
-      pending: machine.pending.map(({ id, capability }) => ({ id, capability })),
+      pending: machine.pending
+        .slice(0, MOST_SUMMARIZED)
+        .map((call) => summarizeCall(call, !this.#options.checkpoints.encrypts)),
     }
     this.#writing = this.#write({ memoryBytes: captured.memoryBytes, pages, state }, position, summary)
       .catch((error: unknown) => {

@@ -1,22 +1,56 @@
 /** What lists of runs show: written beside the head for people, and believed by nobody. */
 import { CaissonError } from '../base/errors.ts'
+import type { PendingCall } from '../capability/call.ts'
+import { toTaggedJson } from '../values/tagged-json.ts'
 
 export interface RunSummary {
   /** `running` before the first checkpoint, `waiting` at a checkpoint, else how it ended. */
   readonly status: 'running' | 'waiting' | 'completed' | 'failed' | 'exhausted'
   /** Calls that were pending at the checkpoint, the first 20. */
-  readonly pending?: readonly { readonly id: number; readonly capability: string }[]
+  readonly pending?: readonly SummarizedCall[]
   /** When it was written, milliseconds since the epoch. */
   readonly atMs?: number
 }
 
+export interface SummarizedCall {
+  readonly id: number
+  readonly capability: string
+  /** How its arguments begin, in tagged JSON, where the run is not encrypted. At most 100 UTF-16 units. */
+  readonly args?: string
+}
+
 const STATUSES: readonly unknown[] = ['running', 'waiting', 'completed', 'failed', 'exhausted']
-const MOST_PENDING = 20
+/** Calls of one summary. */
+export const MOST_SUMMARIZED = 20
+/** A store takes 16 KiB. */
+const MOST_BYTES = 12 * 1024
+/** Larger ones would cost more to write out than they tell. */
+const MOST_ARG_BYTES = 4_096
+const LONGEST_ARGS = 100
 
 export function encodeRunSummary(summary: RunSummary): Uint8Array {
   const { pending } = summary
-  const short = pending === undefined ? summary : { ...summary, pending: pending.slice(0, MOST_PENDING) }
-  return new TextEncoder().encode(JSON.stringify(short))
+  if (pending === undefined) return encoded(summary)
+  const few = pending.slice(0, MOST_SUMMARIZED)
+  const bytes = encoded({ ...summary, pending: few })
+  if (bytes.length <= MOST_BYTES) return bytes
+  return encoded({ ...summary, pending: few.map(({ id, capability }) => ({ id, capability })) })
+}
+
+/**
+ * A call for a summary.
+ * @param withArgs never where the run is encrypted: the summary is not
+ */
+export function summarizeCall(
+  { id, capability, args, bytes }: PendingCall,
+  withArgs: boolean,
+): SummarizedCall {
+  if (!withArgs || args === undefined || bytes > MOST_ARG_BYTES) return { id, capability }
+  return { id, capability, args: JSON.stringify(toTaggedJson(args)).slice(0, LONGEST_ARGS) }
+}
+
+function encoded(summary: RunSummary): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(summary))
 }
 
 /** @throws CaissonError `corrupted` */
@@ -24,7 +58,11 @@ export function decodeRunSummary(bytes: Uint8Array): RunSummary {
   try {
     const summary = JSON.parse(new TextDecoder().decode(bytes)) as RunSummary
     const { status, pending = [], atMs = 0 } = summary
-    const listed = pending.map(({ id, capability }) => ({ id: Number(id), capability: String(capability) }))
+    const listed = pending.map(({ id, capability, args }) => ({
+      id: Number(id),
+      capability: String(capability),
+      ...(args !== undefined && { args: String(args) }),
+    }))
     if (!STATUSES.includes(status) || typeof atMs !== 'number') throw new TypeError('not a summary')
     return { status, pending: listed, atMs }
   } catch (cause) {
