@@ -27,8 +27,12 @@ export interface CheckpointKeys {
 const KEY_BYTES = 32
 const KEY_ID = /^[A-Za-z0-9._-]{1,64}$/
 
+/** The same keys come with every checkpoint. */
+const checked = new WeakSet<CheckpointKeys>()
+
 /** @throws CaissonError `invalid_argument` unless all keys can be used, each by an id and for a purpose of its own */
 export function checkKeys(keys: CheckpointKeys): void {
+  if (checked.has(keys)) return
   const all = [...keysOf(keys.mac), ...keysOf(keys.encryption)]
   for (const { id, bytes } of all) {
     if (typeof id !== 'string' || !KEY_ID.test(id)) {
@@ -48,6 +52,7 @@ export function checkKeys(keys: CheckpointKeys): void {
       throw invalid(`The checkpoint key "${mac.id}" is given both for authentication and for encryption.`)
     }
   }
+  checked.add(keys)
 }
 
 export function findKey(ring: KeyRing | undefined, id: string): CheckpointKey | undefined {

@@ -30,7 +30,8 @@ const HIGHEST: CheckpointLimits = {
 }
 
 /** The limits with defaults. @throws CaissonError `invalid_limit` */
-export function parseCheckpointLimits(limits: Partial<CheckpointLimits> = {}): CheckpointLimits {
+export function parseCheckpointLimits(limits?: Partial<CheckpointLimits>): CheckpointLimits {
+  if (limits === undefined) return DEFAULT_CHECKPOINT_LIMITS
   const parsed = { ...DEFAULT_CHECKPOINT_LIMITS, ...withoutUndefined(limits) }
   for (const name of Object.keys(HIGHEST) as (keyof CheckpointLimits)[]) {
     const value = parsed[name]

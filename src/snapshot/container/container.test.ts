@@ -223,6 +223,7 @@ describe('writing a checkpoint', () => {
     ['a parent without links', { parent: BASE.root() }],
     ['another base image', { base: PageTree.empty.root() }],
     ['half a page of memory', { memoryBytes: 1_000 }],
+    ['a memory that is smaller than its pages', { memoryBytes: 65_536 }],
     ['a lone surrogate', { tenant: 'a\ud800' }],
     ['a text that is too long', { run: 'é'.repeat(2_049) }],
     ['a time that is none', { takenAtMs: Number.NaN }],

@@ -11,6 +11,7 @@ import { CaissonError } from '../../base/errors.ts'
 import { PAGE_BYTES, type PageChange, type PageTree } from '../page-tree.ts'
 import type { Checkpoint, CheckpointHeader, CheckpointParent, DecodeOptions } from './checkpoint.ts'
 import type { ContainerParts } from './container-parts.ts'
+import { fitsInMemory } from './fits-in-memory.ts'
 import type { ContainerHeader } from './header-codec.ts'
 import { openBody, openContainer } from './open-container.ts'
 import { Pacer } from './pacer.ts'
@@ -141,7 +142,8 @@ async function decodePages(
   }
   if (reader.count !== header.pages) throw damaged('pages', 'it holds other pages than its header announces.')
   const pages = parent.with(changes)
-  if (!fitsIn(pages, memoryPages)) throw damaged('pages', 'a page of its parent lies outside of its memory.')
+  if (!fitsInMemory(pages, header.memoryBytes))
+    throw damaged('pages', 'a page of its parent lies outside of its memory.')
   return pages
 }
 
@@ -151,9 +153,4 @@ function nextPage(reader: PageSectionReader): PageChange | undefined {
   } catch (cause) {
     throw damaged('pages', 'its pages cannot be read.', cause)
   }
-}
-
-function fitsIn(pages: PageTree, memoryPages: number): boolean {
-  for (const [index] of pages.pages()) if (index >= memoryPages) return false
-  return true
 }

@@ -21,6 +21,7 @@ import { checkKeys } from './checkpoint-keys.ts'
 import { type CheckpointLimits, checkLimit, parseCheckpointLimits } from './checkpoint-limits.ts'
 import { FLAG, NONCE_BYTES, TAG_BYTES } from './container-format.ts'
 import { joinContainer, joinHead } from './container-parts.ts'
+import { fitsInMemory } from './fits-in-memory.ts'
 import { type ContainerHeader, encodeHeader } from './header-codec.ts'
 import { joinInSteps, Pacer } from './pacer.ts'
 import { PageSectionWriter } from './page-sections.ts'
@@ -146,12 +147,13 @@ async function seal(
   return joinContainer(head, [sealed], mac, ports.hash, pacer)
 }
 
-function checkNew({ header, state }: NewCheckpoint, limits: CheckpointLimits): void {
+function checkNew({ header, state, pages }: NewCheckpoint, limits: CheckpointLimits): void {
   if ((header.parent === undefined) !== (header.links === 0)) {
     throw invalid('it has links exactly if it has a parent')
   }
   if (header.memoryBytes % WASM_PAGE_BYTES !== 0)
     throw invalid(`memoryBytes is a multiple of ${WASM_PAGE_BYTES}`)
+  if (!fitsInMemory(pages, header.memoryBytes)) throw invalid('a page lies outside of its memory')
   checkLimit(limits, 'maxLinks', header.links)
   checkLimit(limits, 'maxMemoryBytes', header.memoryBytes)
   checkLimit(limits, 'maxStateBytes', state.length)

@@ -12,7 +12,7 @@
  */
 import type { ByteReader } from '../../base/byte-reader.ts'
 import { PAGE_BYTES, type Page } from '../page-tree.ts'
-import { PAGE_WORDS, RECENT_WORDS, WORD } from './container-format.ts'
+import { MIN_RECENT_VALUE, PAGE_WORDS, WORD } from './container-format.ts'
 import { RecentWords } from './recent-words.ts'
 
 /** What the longest encoding of one run's start and one word takes beside each other. */
@@ -95,7 +95,7 @@ export class WordEditor {
   #word(address: number, previous: number, value: number): void {
     let kind: number = WORD.value
     let number = value
-    if (value >= RECENT_WORDS) {
+    if (value >= MIN_RECENT_VALUE) {
       const recent = this.#recent.find(value)
       if (recent >= 0) {
         kind = WORD.recent

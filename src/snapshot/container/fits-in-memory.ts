@@ -1,0 +1,7 @@
+import { PAGE_BYTES, type PageTree } from '../page-tree.ts'
+
+/** Whether all pages lie in a memory of so many bytes. */
+export function fitsInMemory(pages: PageTree, memoryBytes: number): boolean {
+  for (const [index] of pages.pages()) if (index >= memoryBytes / PAGE_BYTES) return false
+  return true
+}
