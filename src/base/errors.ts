@@ -108,3 +108,8 @@ export class CaissonError extends Error {
     )
   }
 }
+
+/** What was thrown, as an error: anything can be thrown. */
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown })
+}

@@ -26,8 +26,7 @@ export type { Lease } from '../ports/lease.ts'
 export type { RunHead, RunLease, RunStore } from '../ports/run-store.ts'
 export type { Telemetry } from '../ports/telemetry.ts'
 export { callDigest } from '../runtime/call-digest.ts'
-export type { CheckpointOptions } from '../runtime/checkpoints.ts'
-export type { CheckpointPolicy } from '../runtime/durable-run.ts'
+export type { CheckpointOptions, CheckpointPolicy } from '../runtime/checkpoints.ts'
 export type { Guest } from '../runtime/guest.ts'
 export type {
   HandAnswer,

@@ -33,7 +33,7 @@ export class FreeChunks {
   readonly #most: number
 
   /** @param most chunks after which to stop */
-  constructor(words: Uint32Array, start: number, end: number, most = Number.POSITIVE_INFINITY) {
+  constructor(words: Uint32Array, start: number, end: number, most: number = Number.POSITIVE_INFINITY) {
     this.#words = words
     this.#start = start
     this.#end = end

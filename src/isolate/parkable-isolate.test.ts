@@ -78,7 +78,7 @@ describe('a parkable isolate', () => {
       guest.start(start, FREELY)
       guest.park()
     }
-    const captures = await Promise.all(guests.map((guest) => guest.capture()))
+    const captures = await Promise.all(guests.map(async (guest) => guest.capture()))
     const pages = captures.flatMap(({ changes }) => changes.map(([, page]) => page))
     expect(new Set(pages).size).toBe(pages.length / 3)
     for (const guest of guests) guest.dispose()

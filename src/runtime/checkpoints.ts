@@ -16,8 +16,22 @@ import { encodeCheckpoint } from '../snapshot/container/encode-checkpoint.ts'
 import { type InspectedCheckpoint, inspectCheckpoint } from '../snapshot/container/inspect-checkpoint.ts'
 import type { PageTree } from '../snapshot/page-tree.ts'
 import type { EntryCodecOptions } from '../snapshot/run-log/entry-codec.ts'
-import type { CheckpointPolicy } from './durable-run.ts'
 import { decodeGuestState, encodeGuestState, type GuestState } from './guest-state.ts'
+
+/**
+ * When a run is checkpointed: as soon as `calls`, `bytes` or `ms` is reached since the last time, and when it is
+ * suspended.
+ */
+export interface CheckpointPolicy {
+  /** Calls answered. Default 16. */
+  readonly calls?: number
+  /** Bytes of the log. Default 262,144. */
+  readonly bytes?: number
+  /** Milliseconds. Default 1,000. */
+  readonly ms?: number
+  /** Checkpoints that are written one against the other before one stands alone again. Default 24; with 0, each does. */
+  readonly links?: number
+}
 
 /** How checkpoints are protected and bounded. */
 export interface CheckpointOptions {

@@ -8,6 +8,7 @@
  * 3. A checkpoint that cannot be written takes nothing away: the one before is still the head.
  */
 import type { Digest } from '../base/digest.ts'
+import { asError } from '../base/errors.ts'
 import { Ledger } from '../capability/budget.ts'
 import type { RunEnd } from '../machine/outcome.ts'
 import type { Session } from '../machine/session.ts'
@@ -19,24 +20,9 @@ import type { PageTree } from '../snapshot/page-tree.ts'
 import type { EntryCodec } from '../snapshot/run-log/entry-codec.ts'
 import type { RunRecord } from '../snapshot/run-log/run-record.ts'
 import { RunRecorder } from '../snapshot/run-log/run-recorder.ts'
-import type { CheckpointOwner, Checkpoints, WrittenCheckpoint } from './checkpoints.ts'
+import type { CheckpointOwner, CheckpointPolicy, Checkpoints, WrittenCheckpoint } from './checkpoints.ts'
 import type { GuestState } from './guest-state.ts'
 import { encodeRunSummary, MOST_SUMMARIZED, type RunSummary, summarizeCall } from './run-summary.ts'
-
-/**
- * When a run is checkpointed: as soon as `calls`, `bytes` or `ms` is reached since the last time, and when it is
- * suspended.
- */
-export interface CheckpointPolicy {
-  /** Calls answered. Default 16. */
-  readonly calls?: number
-  /** Bytes of the log. Default 262,144. */
-  readonly bytes?: number
-  /** Milliseconds. Default 1,000. */
-  readonly ms?: number
-  /** Checkpoints that are written one against the other before one stands alone again. Default 24; with 0, each does. */
-  readonly links?: number
-}
 
 export interface DurableRunOptions {
   readonly store: RunStore
@@ -73,7 +59,7 @@ export class DurableRun {
   #written: WrittenCheckpoint | undefined
   #head: RunHead | undefined
   #writing: Promise<void> | undefined
-  #failure: unknown
+  #failure: Error | undefined
   #callsAtLast = 0
   #bytesAtLast = 0
   #timeAtLast: number
@@ -196,7 +182,7 @@ export class DurableRun {
     }
     this.#writing = this.#write({ memoryBytes: captured.memoryBytes, pages, state }, position, summary)
       .catch((error: unknown) => {
-        this.#failure = error
+        this.#failure = asError(error)
       })
       .finally(() => {
         this.#writing = undefined

@@ -8,6 +8,7 @@
  * 3. What is asked to be written while a write is under way goes into the next one, together.
  * 4. After a write failed nothing more is written: whoever asks is told.
  */
+import { asError } from '../../base/errors.ts'
 import type { Ledger, LedgerState } from '../../capability/budget.ts'
 import type { Answer } from '../../capability/call.ts'
 import type { CallIntent, CallLog, CallResult, SyncCallRecord } from '../../ports/call-log.ts'
@@ -42,7 +43,7 @@ export class RunRecorder implements CallLog {
   /** Entries that are written, or being written. */
   #at: number
   #writing: Promise<void> | undefined
-  #failure: unknown
+  #failure: Error | undefined
   #budgetChanged = false
   #lastBudget = ''
   #bytes = 0
@@ -132,7 +133,7 @@ export class RunRecorder implements CallLog {
       for (const { length } of sealed) this.#bytes += length
       await store.append(run, first, sealed, lease)
     } catch (error) {
-      this.#failure = error
+      this.#failure = asError(error)
     } finally {
       this.#writing = undefined
     }

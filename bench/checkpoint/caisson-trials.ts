@@ -1,0 +1,138 @@
+/** What the checkpoint suite asks, done by Caisson: through its public API where that does it, else by its parts. */
+import { openRuntime, type Runtime } from '../../src/entry/node.ts'
+import type { Trial } from '../harness/trial.ts'
+import type { CheckpointTrials } from '../subjects/subject.ts'
+import { CHAIN_LINKS, ChainedGuest, LIMITS, MAC_KEY, nextStep } from './chained-guest.ts'
+import { longestBlock } from './longest-block.ts'
+import { crowdMemoryTrial, crowdWakeTrial } from './parked-crowd.ts'
+import { ALL_PAGES_OF_32_MB, FIRST_QUESTION, fewPagesOf16MB, SMALL_STEPS } from './programs.ts'
+
+/** Steps before something is measured, so that every order of the program is there. */
+const STEPS_BEFORE = 80
+
+const PAGES_WRITTEN = 10
+
+const START = { form: 'script', limits: LIMITS, grants: ['bench.next'] } as const
+
+/** A step, not timed, then its checkpoint against the one before. Chains are as long as those of kept runs. */
+async function chainTrial(guest: ChainedGuest, steps: number, measure: Measure): Promise<Trial> {
+  for (let i = 0; i < steps; i++) await guest.step()
+  await guest.checkpoint()
+  return {
+    operations: 1,
+    before: async () => {
+      await guest.step()
+      if (guest.links < CHAIN_LINKS) return
+      guest.endChain()
+      await guest.checkpoint()
+      await guest.step()
+    },
+    run: async () => measure(await guest.checkpoint()),
+    dispose: () => guest.dispose(),
+  }
+}
+
+type Measure = (checkpoint: Uint8Array) => number | undefined
+
+const size: Measure = ({ length }) => length
+const time: Measure = () => undefined
+
+const smallChain = async (measure: Measure, keys?: typeof MAC_KEY): Promise<Trial> =>
+  chainTrial(await ChainedGuest.start(SMALL_STEPS, keys), STEPS_BEFORE, measure)
+
+async function startPublic(
+  source: string,
+): Promise<{ readonly runtime: Runtime; readonly bytes: Uint8Array }> {
+  const runtime = await openRuntime({ capabilities: [nextStep], checkpoints: { keys: MAC_KEY } })
+  const guest = await runtime.start(source, START)
+  const bytes = await guest.checkpoint()
+  guest.dispose()
+  return { runtime, bytes }
+}
+
+async function sizeTrial(source: string): Promise<Trial> {
+  const { bytes } = await startPublic(source)
+  return { operations: 1, run: () => bytes.length }
+}
+
+/** Giving the instance back, overwritten, is part of it. */
+async function restoreTrial(): Promise<Trial> {
+  const { runtime, bytes } = await startPublic(SMALL_STEPS)
+  return {
+    operations: 1,
+    run: async () => {
+      const guest = await runtime.restore(bytes, { grants: START.grants })
+      if (guest.pending.length !== 1) throw new Error('the restored guest does not wait')
+      guest.dispose()
+      return undefined
+    },
+  }
+}
+
+async function chainRestoreTrial(): Promise<Trial> {
+  const guest = await ChainedGuest.start(SMALL_STEPS)
+  for (let i = 0; i < STEPS_BEFORE; i++) await guest.step()
+  let head = await guest.checkpoint()
+  while (guest.links < CHAIN_LINKS) {
+    await guest.step()
+    head = await guest.checkpoint()
+  }
+  return {
+    operations: 1,
+    run: async () => {
+      await guest.restore(head)
+      return undefined
+    },
+    dispose: () => guest.dispose(),
+  }
+}
+
+/** Two guests and one instance: a step of one parks the other. */
+async function wakeTrial(): Promise<Trial> {
+  const runtime = await openRuntime({ capabilities: [nextStep], instances: 1 })
+  const guests = [await runtime.start(SMALL_STEPS, START), await runtime.start(SMALL_STEPS, START)]
+  return {
+    operations: guests.length,
+    run: async () => {
+      for (const guest of guests) {
+        const [call] = guest.pending
+        if (call === undefined) throw new Error(`a guest ended: ${JSON.stringify(guest.outcome)}`)
+        await guest.settle(call.id, 1)
+      }
+      return undefined
+    },
+    dispose: () => {
+      for (const guest of guests) guest.dispose()
+    },
+  }
+}
+
+/** Every page was written to, and all of them are written down: nothing of the checkpoint before helps. */
+async function blockTrial(): Promise<Trial> {
+  const guest = await ChainedGuest.start(ALL_PAGES_OF_32_MB)
+  return {
+    operations: 1,
+    before: async () => {
+      guest.endChain()
+      await guest.step()
+    },
+    run: () => longestBlock(() => guest.checkpoint()),
+    dispose: () => guest.dispose(),
+  }
+}
+
+export const CAISSON_CHECKPOINTS: CheckpointTrials = {
+  step: () => smallChain(time),
+  'step-size': () => smallChain(size),
+  'step-unkeyed': () => smallChain(time, {}),
+  'step-unkeyed-size': () => smallChain(size, {}),
+  'first-size': () => sizeTrial(FIRST_QUESTION),
+  size: () => sizeTrial(SMALL_STEPS),
+  restore: restoreTrial,
+  'restore-chain': chainRestoreTrial,
+  wake: wakeTrial,
+  'crowd-memory': crowdMemoryTrial,
+  'crowd-wake': crowdWakeTrial,
+  'few-pages': async () => chainTrial(await ChainedGuest.start(fewPagesOf16MB(PAGES_WRITTEN)), 2, time),
+  block: blockTrial,
+}

@@ -1,0 +1,50 @@
+/**
+ * For how long the event loop was not free while something went on.
+ *
+ * A turn of the loop is taken as often as there can be one. What lies between two of them is counted by the wall, or
+ * by the CPU time of the process where that is less: on a busy machine the wall also counts the others' work.
+ */
+
+/** Clocks in nanoseconds; replaced in tests. */
+export interface BlockClocks {
+  readonly wallNs: () => number
+  readonly cpuNs: () => number
+}
+
+const CLOCKS: BlockClocks = {
+  wallNs: () => performance.now() * 1e6,
+  cpuNs: () => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) * 1e3
+  },
+}
+
+/** The longest time between two turns of the event loop until `work` has resolved, nanoseconds. */
+export async function longestBlock(
+  work: () => Promise<unknown>,
+  clocks: BlockClocks = CLOCKS,
+): Promise<number> {
+  let longest = 0
+  let wall = clocks.wallNs()
+  let cpu = clocks.cpuNs()
+  let probe: NodeJS.Immediate | undefined
+  const look = (): void => {
+    const wallNow = clocks.wallNs()
+    const cpuNow = clocks.cpuNs()
+    longest = Math.max(longest, Math.min(wallNow - wall, cpuNow - cpu))
+    wall = wallNow
+    cpu = cpuNow
+  }
+  const again = (): void => {
+    look()
+    probe = setImmediate(again)
+  }
+  probe = setImmediate(again)
+  try {
+    await work()
+    look()
+  } finally {
+    clearImmediate(probe)
+  }
+  return longest
+}
