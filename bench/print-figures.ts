@@ -1,18 +1,23 @@
 /** The promised figures as a table: value, bounds, verdict. */
 import { type Figure, isUpperBound } from './figures.ts'
 import { formatRatio } from './harness/print.ts'
-import { formatQuantity } from './harness/quantity.ts'
+import { formatQuantity, threeDigits } from './harness/quantity.ts'
 import { tableLines, wrap } from './harness/table.ts'
 
 function quantity(figure: Figure, value: number): string {
   switch (figure.sense) {
     case 'worst':
-      return figure.unit === 'bytes' ? `${Math.round(value / 1000)} kB` : formatQuantity(value, figure.unit)
+      return figure.unit === 'bytes' ? decimalBytes(value) : formatQuantity(value, figure.unit)
     case 'agreement':
       return String(value)
     default:
       return formatRatio(value)
   }
+}
+
+/** As promised sizes are: in thousands. */
+function decimalBytes(bytes: number): string {
+  return bytes < 1e6 ? `${threeDigits(bytes / 1e3)} kB` : `${threeDigits(bytes / 1e6)} MB`
 }
 
 function bound(figure: Figure, limit: number): string {

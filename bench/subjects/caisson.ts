@@ -14,6 +14,7 @@ import { systemClock } from '../../host-bindings/system/system-clock.ts'
 import { type Capability, capability, type Guest, openRuntime, type Runtime } from '../../src/entry/node.ts'
 import { ENGINE_MANIFEST } from '../../src/isolate/engine-manifest.ts'
 import { Isolate } from '../../src/isolate/isolate.ts'
+import { CAISSON_CHECKPOINTS } from '../checkpoint/caisson-trials.ts'
 import { checkedTrial, type Trial } from '../harness/trial.ts'
 import { DEADLINE_MEMORY_BYTES, DEADLINE_MS } from '../suites/deadline.ts'
 import { createEnginePool, readEngineFile } from './engine-files.ts'
@@ -168,5 +169,6 @@ export async function openCaisson(): Promise<Subject> {
     },
     endless: (source) => () => endlessTrial(source),
     download: downloadTrial,
+    checkpoints: CAISSON_CHECKPOINTS,
   }
 }

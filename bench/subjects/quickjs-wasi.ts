@@ -1,4 +1,5 @@
 /** quickjs-wasi: QuickJS-ng compiled to wasm, one wasm instance per VM. */
+import { SMALL_STEPS } from '../checkpoint/programs.ts'
 import { checkedTrial, openingTrial, type Trial } from '../harness/trial.ts'
 import { callLoopSource } from './guest-loops.ts'
 import { countedHost, type HostCallShape } from './host-call-shapes.ts'
@@ -22,10 +23,16 @@ interface Vm {
   setProp(target: Handle, name: string, value: Handle): void
   dump(handle: Handle): unknown
   executePendingJobs(): number
+  snapshot(): unknown
   dispose(): void
 }
 interface Package {
-  readonly QuickJS: { create(wasm: WebAssembly.Module): Promise<Vm> }
+  readonly QuickJS: {
+    create(wasm: WebAssembly.Module): Promise<Vm>
+    restore(snapshot: unknown, wasm: WebAssembly.Module): Promise<Vm>
+    serializeSnapshot(snapshot: unknown): Uint8Array
+    deserializeSnapshot(bytes: Uint8Array): unknown
+  }
 }
 
 const NAME = 'quickjs-wasi'
@@ -113,8 +120,34 @@ function hostCallTrial(vm: Vm, shape: HostCallShape): Trial {
   return checkedTrial(shape.calls, calls, settle)
 }
 
+/** A guest that waits for its first number, as bytes. */
+async function waitingGuest({ QuickJS }: Package, engine: WebAssembly.Module): Promise<Uint8Array> {
+  const vm = await QuickJS.create(engine)
+  const next = vm.newFunction('next', () => vm.newPromise().handle)
+  vm.setProp(vm.global, 'next', next)
+  evaluate(vm, `const bench = { next }; globalThis.waiting = 1; (async () => {${SMALL_STEPS}})()`)
+  const bytes = QuickJS.serializeSnapshot(vm.snapshot())
+  vm.dispose()
+  return bytes
+}
+
+/** Closing is not timed. */
+async function restoreTrial(peer: Package, engine: WebAssembly.Module): Promise<Trial> {
+  const { QuickJS } = peer
+  const bytes = await waitingGuest(peer, engine)
+  return openingTrial(
+    () => QuickJS.restore(QuickJS.deserializeSnapshot(bytes), engine),
+    (vm) => {
+      const waiting = vm.dump(vm.evalCode('waiting'))
+      vm.dispose()
+      if (waiting !== 1) throw new Error('the restored guest is another one')
+    },
+  )
+}
+
 export async function openQuickjsWasi(): Promise<Subject> {
-  const { QuickJS } = await importPackage<Package>(NAME)
+  const peer = await importPackage<Package>(NAME)
+  const { QuickJS } = peer
   const engine = await WebAssembly.compile(peerFile(`${NAME}/quickjs.wasm`))
   const open = (): Promise<Vm> => QuickJS.create(engine)
   const close = (vm: Vm): void => vm.dispose()
@@ -141,6 +174,13 @@ export async function openQuickjsWasi(): Promise<Subject> {
       const vm = await open()
       evaluate(vm, program.source)
       return { ...checkedTrial(1, guestFunction(vm, 'run'), program.check), dispose: () => close(vm) }
+    },
+    checkpoints: {
+      size: async () => {
+        const { length } = await waitingGuest(peer, engine)
+        return { operations: 1, run: () => length }
+      },
+      restore: () => restoreTrial(peer, engine),
     },
   }
 }

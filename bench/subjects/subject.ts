@@ -31,7 +31,27 @@ export interface Subject {
   readonly turn?: (before: string, round: string) => Ability<() => Trial | Promise<Trial>>
   /** `run` returns the bytes that a page downloads, compressed. */
   readonly download?: Ability<() => Trial | Promise<Trial>>
+  /** What keeping a waiting guest costs; questions left out are not answered. */
+  readonly checkpoints?: CheckpointTrials
 }
+
+/** Cases of the checkpoint suite, which says what each one is. */
+export type CheckpointQuestion =
+  | 'step'
+  | 'step-size'
+  | 'step-unkeyed'
+  | 'step-unkeyed-size'
+  | 'first-size'
+  | 'size'
+  | 'restore'
+  | 'restore-chain'
+  | 'wake'
+  | 'crowd-memory'
+  | 'crowd-wake'
+  | 'few-pages'
+  | 'block'
+
+export type CheckpointTrials = Readonly<Partial<Record<CheckpointQuestion, () => Trial | Promise<Trial>>>>
 
 /** What opens a subject, and why that may fail: a package that is not installed, a runtime that lacks something. */
 export interface SubjectSource {

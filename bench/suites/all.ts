@@ -1,6 +1,7 @@
 /** Every suite, in the order of the report. A new one is a file and a line here. */
 import type { Suite } from '../harness/suite.ts'
 import { acquire } from './acquire.ts'
+import { checkpoint } from './checkpoint.ts'
 import { deadline } from './deadline.ts'
 import { download } from './download.ts'
 import { firstResult } from './first-result.ts'
@@ -19,5 +20,6 @@ export const SUITES: readonly Suite[] = [
   fuelOverheadUnseen,
   deadline,
   turn,
+  checkpoint,
   download,
 ]
