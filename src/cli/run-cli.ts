@@ -15,6 +15,8 @@ import { benchCommand } from './commands/bench.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { resumeCommand } from './commands/resume.ts'
 import { runCommand } from './commands/run.ts'
+import { runsCommand } from './commands/runs.ts'
+import { showCommand } from './commands/show.ts'
 import { EXIT } from './exit-code.ts'
 import { findPackageRoot } from './package-root.ts'
 import { parseFlags } from './parse-flags.ts'
@@ -24,7 +26,14 @@ import { jsonText } from './render/json-text.ts'
 import { styleFor } from './render/style.ts'
 
 /** Every command, in the order of help. */
-const COMMANDS: readonly Command[] = [runCommand, resumeCommand, doctorCommand, benchCommand]
+const COMMANDS: readonly Command[] = [
+  runCommand,
+  resumeCommand,
+  runsCommand,
+  showCommand,
+  doctorCommand,
+  benchCommand,
+]
 
 /** Runs the command that `argv` names (without node and script). Never rejects. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {

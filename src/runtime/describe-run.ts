@@ -29,7 +29,7 @@ export interface ListedRun {
   readonly checkpointBytes: number
   /** Checkpoints that the head names and the store lacks. */
   readonly missing: number
-  /** The engine that the newest checkpoint is of; undefined before the first, or where it cannot be read. */
+  /** The engine that it needs; undefined where that cannot be read. */
   readonly engine: string | undefined
 }
 
@@ -56,8 +56,16 @@ export interface DescribedRun {
   readonly end: EndEntry | undefined
 }
 
-/** @throws CaissonError what the store throws */
-export async function listRuns(store: RunStore, options: EntryCodecOptions): Promise<readonly ListedRun[]> {
+/**
+ * @param options with the keys that runs were written with, where some were
+ * @param tenant whose runs they are
+ * @throws CaissonError what the store throws
+ */
+export async function listRuns(
+  store: RunStore,
+  options: EntryCodecOptions,
+  tenant: string,
+): Promise<readonly ListedRun[]> {
   const listed: ListedRun[] = []
   for (const run of await store.runs()) {
     const head = await store.head(run)
@@ -70,6 +78,7 @@ export async function listRuns(store: RunStore, options: EntryCodecOptions): Pro
       else checkpointBytes += bytes.length
       if (i === 0) engine = (await inspected(bytes, options))?.engine
     }
+    engine ??= await startEngine(store, run, options, tenant)
     const checkpoints = head?.chain.length ?? 0
     listed.push({ run, summary: summaryOf(head), checkpoints, checkpointBytes, missing, engine })
   }
@@ -142,6 +151,24 @@ async function readLog(
   }
   return read
 }
+
+/** Before the first checkpoint only the log knows the engine. */
+async function startEngine(
+  store: RunStore,
+  run: string,
+  options: EntryCodecOptions,
+  tenant: string,
+): Promise<string | undefined> {
+  try {
+    const [first] = await readLog(store, run, 0, 1, options, tenant)
+    return first?.entry.type === 'start' ? first.entry.engine : undefined
+  } catch (error) {
+    if (CaissonError.is(error) && UNREADABLE.has(error.code)) return undefined
+    throw error
+  }
+}
+
+const UNREADABLE: ReadonlySet<string> = new Set(['corrupted', 'checkpoint_refused', 'encryption_required'])
 
 async function inspected(
   bytes: Uint8Array | undefined,

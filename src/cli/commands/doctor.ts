@@ -6,9 +6,11 @@ import type { CliIo } from '../cli-io.ts'
 import type { Command, GivenFlags } from '../command.ts'
 import { type Check, worstOf } from '../doctor/check.ts'
 import { checkEngineFiles, checkPrograms } from '../doctor/engine-checks.ts'
+import { checkParked } from '../doctor/parked-checks.ts'
 import { checkFiles, checkRuntime, checkSharedMemory, runtimeName } from '../doctor/runtime-checks.ts'
 import { checkWasmFeatures } from '../doctor/wasm-features.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
+import { KEY_FILE } from '../kept/keeping-flags.ts'
 import { findPackageRoot } from '../package-root.ts'
 import { jsonText } from '../render/json-text.ts'
 import { type Style, styleFor } from '../render/style.ts'
@@ -20,17 +22,28 @@ export const doctorCommand: Command = {
   usage: 'doctor [flags]',
   description: [
     'Checks the runtime, its WebAssembly features, the engine files against the digests that they were built with, and runs a small program on this thread and in a Worker. Exits with 0 when programs can run (warnings included), with 7 when an engine file is missing or was changed, else with 1.',
+    'With --store it also says which parked programs need which engine. A program goes on with the build that it was parked on: caisson resume takes that one by itself where it is at hand. Where it is not, finish the run with the version of caisson that has it, or run the program again with this one.',
   ],
   positionals: { name: '', min: 0, max: 0 },
-  groups: [],
+  groups: [
+    {
+      title: 'What it looks at, too',
+      flags: [
+        { name: 'store', value: 'DIR', help: 'The runs in this folder, and the engines that they need.' },
+        KEY_FILE,
+      ],
+    },
+  ],
   examples: [
     ['caisson doctor', 'look at everything'],
     ['caisson doctor --json', 'for a bug report'],
+    ['caisson doctor --store runs', 'after an update: what waits for an earlier engine'],
   ],
   run: examine,
 }
 
 async function examine(given: GivenFlags, io: CliIo): Promise<ExitCode> {
+  const parked = await checkParked(given, io)
   const engineFiles = await checkEngineFiles()
   const checks: readonly Check[] = [
     checkRuntime(),
@@ -39,6 +52,7 @@ async function examine(given: GivenFlags, io: CliIo): Promise<ExitCode> {
     await checkFiles(),
     engineFiles,
     ...(engineFiles.status === 'ok' ? await checkPrograms() : []),
+    ...parked,
   ]
   const status = worstOf(checks)
   const { version } = findPackageRoot()
@@ -62,9 +76,9 @@ function doctorReport(title: string, checks: readonly Check[], columns: number, 
   const lines = [...hangText('', title, width), '']
   for (const { name, status, detail, fix } of checks) {
     const label = status.padEnd(6)
-    const [first = '', ...others] = hangText(label, `${name}: ${escapeText(detail)}`, width)
+    const [first = '', ...others] = hangText(label, `${escapeText(name)}: ${escapeText(detail)}`, width)
     lines.push(paint[status](first.slice(0, label.length)) + first.slice(label.length), ...others)
-    if (fix !== undefined) lines.push(...hangText('      fix: ', fix, width).map(style.dim))
+    if (fix !== undefined) lines.push(...hangText('      fix: ', escapeText(fix), width).map(style.dim))
   }
   return `${lines.join('\n')}\n`
 }

@@ -1,7 +1,6 @@
 /** Whether and how a run is kept, from flags: checked before anything runs. */
 import { resolve } from 'node:path'
-import type { CheckpointOptions } from '../../runtime/checkpoints.ts'
-import type { CheckpointPolicy } from '../../runtime/durable-run.ts'
+import type { CheckpointOptions, CheckpointPolicy } from '../../runtime/checkpoints.ts'
 import type { CheckpointKeys } from '../../snapshot/container/checkpoint-keys.ts'
 import { CliError } from '../cli-error.ts'
 import type { GivenFlags } from '../command.ts'

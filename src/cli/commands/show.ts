@@ -1,0 +1,176 @@
+/** `caisson show`: one parked program in detail, without going on with it. */
+import { nodeCheckpointPorts } from '../../../host-bindings/system/checkpoint-ports.node.ts'
+import { escapeText } from '../../base/escape-text.ts'
+import { type DescribedRun, describeRun } from '../../runtime/describe-run.ts'
+import type { CheckpointKeys } from '../../snapshot/container/checkpoint-keys.ts'
+import { verifyCheckpoint } from '../../snapshot/container/verify-checkpoint.ts'
+import { toTaggedJson } from '../../values/tagged-json.ts'
+import type { CliIo } from '../cli-io.ts'
+import type { Command, GivenFlags } from '../command.ts'
+import { EXIT, type ExitCode } from '../exit-code.ts'
+import { type FoundFile, findKept } from '../kept/find-kept.ts'
+import { KEY_FILE } from '../kept/keeping-flags.ts'
+import { readKeyFile } from '../kept/key-file.ts'
+import { resumeCommand, TENANT } from '../kept/run-place.ts'
+import { jsonText } from '../render/json-text.ts'
+import { checkpointDetails, type DetailSetting, runDetails } from '../render/kept-details.ts'
+import { styleFor } from '../render/style.ts'
+import { hangText } from '../render/wrap-text.ts'
+import { refusalOf } from '../run/refusal.ts'
+
+export const showCommand: Command = {
+  name: 'show',
+  summary: 'one parked program in detail: checkpoints, log, calls, what is in doubt',
+  usage: 'show FILE|RUN [flags]',
+  description: [
+    'Shows what a checkpoint FILE says of itself and how its run stands by the ledger beside it, or how a RUN of a --store stands. Nothing is run or changed.',
+    'A file without a verified MAC can have been written by anybody: what it says is shown and not believed. With --key-file, a file that was not written with the key is refused (exit code 7).',
+  ],
+  positionals: { name: 'FILE or RUN', min: 1, max: 1 },
+  groups: [
+    {
+      title: 'Where it is kept',
+      flags: [
+        {
+          name: 'store',
+          value: 'DIR',
+          help: 'The folder that has RUN. Without it, FILE is a checkpoint file.',
+        },
+        KEY_FILE,
+      ],
+    },
+  ],
+  examples: [
+    ['caisson show p.ckpt', 'a checkpoint file, and how its run stands'],
+    ['caisson show p-k3f9xa --store runs', 'a run of a store'],
+    ['caisson show p.ckpt --json', 'for machines'],
+  ],
+  run: show,
+}
+
+/** Whether a file can still be gone on from, by the ledger beside it. */
+type Freshness = 'newest' | 'older' | 'spent' | 'unknown'
+
+const FRESHNESS: Readonly<Record<Freshness, string>> = {
+  newest: 'It is the newest checkpoint of its run.',
+  older: 'Its run has gone on since: it will be refused.',
+  spent: 'Its run has ended: it will be refused.',
+  unknown: 'There is no ledger beside it: nothing tells whether its run has gone on since.',
+}
+
+async function show(given: GivenFlags, io: CliIo): Promise<ExitCode> {
+  const keys = await readKeyFile(given.value('key-file'), io.cwd)
+  const { file, kept } = await findKept(given, io.cwd)
+  try {
+    const verified = file && (await verifyFile(file, keys))
+    const described =
+      kept && (await describeRun(kept.store, kept.run, { ports: nodeCheckpointPorts, keys }, TENANT))
+    const freshness = file && freshnessOf(file, described)
+    if (given.has('json')) {
+      const document = {
+        file: file ? { ...file.inspected, verifiedBy: verified ?? null, freshness } : null,
+        run: described ? runDocument(described) : null,
+      }
+      io.stdout.write(`${jsonText(document)}\n`)
+      return EXIT.done
+    }
+    const style = styleFor(io.stdout)
+    const setting: DetailSetting = { width: widthOf(io.stdout.columns), style, nowMs: Date.now() }
+    const lines: string[] = []
+    if (file !== undefined) {
+      lines.push(style.bold(`checkpoint ${escapeText(file.place.given)}`))
+      lines.push(
+        ...checkpointDetails(file.inspected, verified, setting),
+        ...hangText('             ', FRESHNESS[freshness ?? 'unknown'], setting.width),
+      )
+    }
+    if (kept !== undefined && described !== undefined) {
+      if (file !== undefined) lines.push('')
+      lines.push(
+        style.bold(`run ${kept.run} in ${escapeText(kept.storeName)}`),
+        ...runDetails(described, setting),
+      )
+      if (mayGoOn(described)) {
+        const command = resumeCommand(kept, given, freshness === 'newest', rightsOf(described))
+        lines.push('', `  ${escapeText(command)}`)
+      }
+    }
+    io.stdout.write(`${lines.join('\n')}\n`)
+    return EXIT.done
+  } catch (error) {
+    throw refusalOf(error, true)
+  } finally {
+    await kept?.store.close()
+  }
+}
+
+/** The id of the key that it was verified with. @throws CaissonError `checkpoint_refused` where it was not written with it */
+async function verifyFile(
+  { bytes, inspected }: FoundFile,
+  keys: CheckpointKeys,
+): Promise<string | undefined> {
+  if (keys.mac === undefined) return undefined
+  await verifyCheckpoint(bytes, { ports: nodeCheckpointPorts, keys })
+  return inspected.macKey
+}
+
+function freshnessOf({ inspected }: FoundFile, described: DescribedRun | undefined): Freshness {
+  if (described === undefined) return 'unknown'
+  if (described.head?.chain[0] !== inspected.id) return 'older'
+  return mayGoOn(described) ? 'newest' : 'spent'
+}
+
+/** The grants that it had, for the command line that goes on with it. Those of files and the network have flags. */
+function rightsOf({ start }: DescribedRun): readonly string[] {
+  const names = start.capabilities.map(({ name }) => name).filter((name) => !/^(?:files|net)\./.test(name))
+  if (names.length === 0) return []
+  return ['--tools', 'MODULE', ...names.flatMap((name) => ['--grant', name])]
+}
+
+function mayGoOn({ end }: DescribedRun): boolean {
+  return end === undefined || end.end.status === 'exhausted'
+}
+
+function runDocument({
+  run,
+  head,
+  summary,
+  chain,
+  start,
+  entries,
+  since,
+  open,
+  undelivered,
+  limits,
+  end,
+}: DescribedRun): object {
+  const { fileName, engine, principal, label, nowMs, capabilities } = start
+  return {
+    run,
+    status: end?.end.status ?? summary?.status ?? null,
+    at: summary?.atMs ? new Date(summary.atMs).toISOString() : null,
+    start: {
+      fileName,
+      engine,
+      principal,
+      label,
+      at: new Date(nowMs).toISOString(),
+      capabilities: capabilities.map(({ name }) => name),
+    },
+    limits,
+    log: { entries, sinceCheckpoint: since, position: head?.position ?? 0 },
+    chain: chain.map(({ id, checkpoint }) => checkpoint ?? { id, missing: true }),
+    pending: end === undefined ? (summary?.pending ?? []) : [],
+    unanswered: open.map(({ id, capability, effect, args }) => ({
+      id,
+      capability,
+      effect,
+      args: toTaggedJson(args),
+    })),
+    undelivered,
+  }
+}
+
+function widthOf(columns: number): number {
+  return Math.max(30, Math.min(columns - 1, 100))
+}
