@@ -11,8 +11,8 @@ export interface Operation {
 }
 
 export interface Watcher {
-  /** Throws to have the operation not happen. */
-  before?(operation: Operation): void
+  /** Throws to have the operation not happen; it waits for a promise. */
+  before?(operation: Operation): void | Promise<void>
   /** Throws to have it happen and be reported as failed. */
   after?(operation: Operation): void
   /** How many of the bytes are written; default all. Fewer is what a full disk does. */
@@ -33,7 +33,7 @@ export function watchFolder(folder: StoreFolder, watcher: Watcher): StoreFolder 
   const call = async <T>(name: string, act: () => Promise<T>, file?: StoreFile): Promise<T> => {
     count += 1
     const operation: Operation = file === undefined ? { number: count, name } : { number: count, name, file }
-    watcher.before?.(operation)
+    await watcher.before?.(operation)
     const result = await act()
     watcher.after?.(operation)
     return result

@@ -240,6 +240,48 @@ describe('a directory store', () => {
     await other.append('r', 1, [text('more')], fresh)
   })
 
+  it('does not let a late process begin the run anew that is just being removed', async () => {
+    const path = newPath()
+    let meanwhile: Promise<unknown> | undefined
+    let letGo = (): void => {}
+    const paused = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    let reached = (): void => {}
+    const atLink = new Promise<void>((resolve) => {
+      reached = resolve
+    })
+    const lateFolder = watchFolder(await openFolder(path), {
+      before: ({ name }) => {
+        if (name !== 'link' || meanwhile === undefined) return undefined
+        reached()
+        return paused
+      },
+    })
+    const late = await openRunStoreIn(lateFolder, simulateMachine('here', '1'))
+    const old = await late.lease('r', HOUR_MS)
+    await late.append('r', 0, [text('old')], old)
+    const removing = watchFolder(await openFolder(path), {
+      before: async ({ name }) => {
+        if (name !== 'removeDirectory') return
+        letGo()
+        await meanwhile
+      },
+    })
+    const other = await openRunStoreIn(removing, simulateMachine('here', '2', new Set(['1'])))
+    opened.push(late, other)
+    // It knows the state, and is about to replace it, while another takes the run and removes it.
+    meanwhile = Promise.resolve()
+    const setting = late.setHead('r', headOf(1), old).catch((error: unknown) => error)
+    await atLink
+    meanwhile = setting
+    await other.remove('r', await other.lease('r', HOUR_MS))
+    expect(await setting).toMatchObject({ code: 'lease_lost' })
+    expect(await other.runs()).toEqual([])
+    expect(await other.head('r')).toBeUndefined()
+    expect((await other.lease('r', HOUR_MS)).fencingToken).toBeGreaterThan(old.fencingToken)
+  })
+
   it('renews without making anything durable, and lets who is late go on only if nobody came', async () => {
     const path = newPath()
     const machine = simulateMachine('here', '1')
@@ -270,7 +312,9 @@ describe('a directory store', () => {
     }
     let forbidding = false
     const folder = watchFolder(await openFolder(path), {
-      before: (operation) => forbidding && forbid(operation),
+      before: (operation) => {
+        if (forbidding) forbid(operation)
+      },
     })
     const store = await openRunStoreIn(folder, simulateMachine('here'))
     opened.push(store)

@@ -57,7 +57,7 @@ export class HeldRun {
   ): Promise<NumberedState> {
     for (;;) {
       const { number, state } = await this.current(open)
-      const next = { ...state, log: this.#log, ...(await change(state)) }
+      const next = { ...state, first: false, log: this.#log, ...(await change(state)) }
       const changed = await open.register.advance(number, next)
       // Otherwise a collection touched the state, or somebody else has the run by now.
       if (changed !== undefined) return changed

@@ -101,7 +101,13 @@ export class RunLeases {
   ): Promise<NumberedState | undefined> {
     const state = before?.state ?? NEW_RUN
     const take = (number: number): Promise<NumberedState | undefined> =>
-      open.register.advance(number, { ...state, removed: false, lease, token: number + 1 })
+      open.register.advance(number, {
+        ...state,
+        first: before === undefined,
+        removed: false,
+        lease,
+        token: number + 1,
+      })
     if (before !== undefined) return take(before.number)
     // Whoever made the folder may not have come this far.
     await this.#root.runs.sync()

@@ -7,7 +7,9 @@
  *    lower than the highest, which counts for nothing; after linking everybody looks whether theirs is the highest.
  * 3. The states just before the highest stay for a while: a listing that overlaps with changes still meets one of
  *    them, and so shows a state that was the current one when it began.
- * 4. A state is acknowledged when the folder was synced after it got its name. Where that failed, it is not shown by
+ * 4. A state that stands alone and is not a run's first is the last one of a run that is being removed, or came from a
+ *    late writer after that: it counts for nothing.
+ * 5. A state is acknowledged when the folder was synced after it got its name. Where that failed, it is not shown by
  *    this process either before the folder was synced.
  */
 import { decodeRunState, encodeRunState, MAX_STATE_BYTES, type RunState } from './run-state.node.ts'
@@ -44,20 +46,21 @@ export class RunRegister {
   async read(): Promise<NumberedState | undefined> {
     await this.#sync()
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const number = numbersOf(await this.#folder.list()).at(-1)
+      const numbers = numbersOf(await this.#folder.list())
+      const number = numbers.at(-1)
       if (number === undefined) return undefined
-      if (this.#known?.number === number) return this.#known
+      if (this.#known?.number === number) return this.#unlessAlone(numbers, this.#known)
       const bytes = await readWhole(this.#folder, fileOf(number), MAX_STATE_BYTES)
       // It may have been replaced several times since, and removed.
       if (bytes === undefined) continue
       this.#known = { number, state: decodeRunState(bytes) }
-      return this.#known
+      return this.#unlessAlone(numbers, this.#known)
     }
     throw damaged('the state of a run cannot be read')
   }
 
   /**
-   * Replaces state `number` (0 where there is none) by the next.
+   * Replaces state `number` by the next. Where there is none, any number will do, and `state` is the first.
    * @returns the new state as it is now the current one, or undefined when somebody else was faster
    */
   async advance(number: number, state: RunState): Promise<NumberedState | undefined> {
@@ -80,15 +83,24 @@ export class RunRegister {
     const numbers = numbersOf(await folder.list())
     if (numbers.at(-1) !== next) return this.#superseded(bytes)
     this.#known = { number: next, state }
+    if (this.#unlessAlone(numbers, this.#known) === undefined) {
+      await removeQuietly(folder, fileOf(next))
+      return undefined
+    }
     for (const old of numbers) if (old <= next - KEPT) await removeQuietly(folder, fileOf(old))
     return this.#known
   }
 
-  /** Invariant 4. */
+  /** Invariant 5. */
   async #sync(): Promise<void> {
     if (this.#synced) return
     await this.#folder.sync()
     this.#synced = true
+  }
+
+  /** Invariant 4. */
+  #unlessAlone(numbers: readonly number[], current: NumberedState): NumberedState | undefined {
+    return numbers.length > 1 || current.state.first ? current : undefined
   }
 
   /** Ours got its name, and is not the highest: it came too late, unless it was only touched since. */

@@ -7,7 +7,7 @@ import { NEW_RUN, type RunState } from './run-state.node.ts'
 import type { StoreFolder } from './store-folder.ts'
 import { openFolder } from './store-root.node.ts'
 
-const state = (token: number): RunState => ({ ...NEW_RUN, token })
+const state = (token: number): RunState => ({ ...NEW_RUN, first: token === 0, token })
 
 describe('the register of a run', () => {
   let path = ''
@@ -26,7 +26,9 @@ describe('the register of a run', () => {
   it('1: lets one of many replace a state', async () => {
     expect(await register.read()).toBeUndefined()
     const others = Array.from({ length: 8 }, () => new RunRegister(folder))
-    const results = await Promise.all(others.map((other, token) => other.advance(0, state(token))))
+    const results = await Promise.all(
+      others.map((other, token) => other.advance(0, { ...state(token), first: true })),
+    )
     const winners = results.flatMap((result) => result ?? [])
     expect(winners).toHaveLength(1)
     expect((await register.read())?.state).toEqual(winners[0]?.state)
@@ -46,12 +48,23 @@ describe('the register of a run', () => {
     expect(readdirSync(path).sort()).toEqual(['state-17', 'state-18', 'state-19', 'state-20'])
   })
 
+  it('4: does not count a state that stands alone and is not the first', async () => {
+    for (let number = 0; number < 3; number++) await register.advance(number, state(number))
+    for (const old of ['state-1', 'state-2']) rmSync(join(path, old))
+    expect(await register.read()).toBeUndefined()
+    rmSync(join(path, 'state-3'))
+    // Who read the third state before that comes too late.
+    expect(await register.advance(3, state(3))).toBeUndefined()
+    expect(readdirSync(path)).toEqual([])
+    expect(await register.advance(7, state(0))).toEqual({ number: 8, state: state(0) })
+  })
+
   it('makes whoever is about to replace a state look again when it was touched', async () => {
-    await register.advance(0, state(1))
+    await register.advance(0, { ...state(1), first: true })
     const other = new RunRegister(folder)
     await other.touch(1)
     expect(await register.advance(1, state(2))).toBeUndefined()
-    expect(await register.read()).toEqual({ number: 2, state: state(1) })
+    expect(await register.read()).toEqual({ number: 2, state: { ...state(1), first: true } })
     await other.touch(1) // too late, and harmless
     expect(await register.advance(2, state(2))).toEqual({ number: 3, state: state(2) })
   })

@@ -3,7 +3,7 @@
  *
  * The file never changes once it has its name: the next state is the next file (see `run-register.node.ts`).
  *
- *     "CSNRUN", version 1, flags (1 removed, 2 lease, 4 head)
+ *     "CSNRUN", version 1, flags (1 removed, 2 lease, 4 head, 8 first)
  *     varint token
  *     lease: 16 bytes id, text machine, text process, varint ttl in ms, varint uptime in ms
  *     head:  varint version, varint position, varint number of digests, 32 bytes each, varint length, summary
@@ -49,6 +49,8 @@ export interface SegmentRecord {
 }
 
 export interface RunState {
+  /** No state of this run was before this one. */
+  readonly first: boolean
   /** The run is gone; only the count of states goes on. */
   readonly removed: boolean
   /** Of the newest lease. */
@@ -60,7 +62,14 @@ export interface RunState {
 }
 
 /** How a run begins. */
-export const NEW_RUN: RunState = { removed: false, token: 0, lease: undefined, head: undefined, log: [] }
+export const NEW_RUN: RunState = {
+  first: true,
+  removed: false,
+  token: 0,
+  lease: undefined,
+  head: undefined,
+  log: [],
+}
 
 /** Largest file of a state: the longest chain, the largest summary, and thousands of segments. */
 export const MAX_STATE_BYTES: number = 1024 * 1024
@@ -75,7 +84,7 @@ export function encodeRunState(state: RunState): Uint8Array {
   const { lease, head, log } = state
   const writer = new ByteWriter(512)
   writer.latin1(MAGIC)
-  writer.byte((state.removed ? 1 : 0) | (lease ? 2 : 0) | (head ? 4 : 0))
+  writer.byte((state.removed ? 1 : 0) | (lease ? 2 : 0) | (head ? 4 : 0) | (state.first ? 8 : 0))
   writer.varint(state.token)
   if (lease !== undefined) {
     writer.raw(fromHex(lease.id))
@@ -129,7 +138,7 @@ function readState(reader: ByteReader): RunState {
   const log: SegmentRecord[] = []
   for (let left = readCount(reader, ID_BYTES); left > 0; left--) log.push(readSegment(reader, log))
   if (reader.remaining > 0) throw reader.corrupted('something follows')
-  return { removed: (flags & 1) === 1, token, lease, head, log }
+  return { first: (flags & 8) !== 0, removed: (flags & 1) !== 0, token, lease, head, log }
 }
 
 function readLease(reader: ByteReader): LeaseRecord {

@@ -31,6 +31,7 @@ const log = fc
     })
   })
 const state: fc.Arbitrary<RunState> = fc.record({
+  first: fc.boolean(),
   removed: fc.boolean(),
   token: count,
   lease: fc.option(lease, { nil: undefined }),
