@@ -24,9 +24,11 @@ const output = new URL('engines/current/', root)
 function build(): { readonly manifest: EngineManifest; readonly files: ReadonlyMap<string, Uint8Array> } {
   const { wasm, layout } = editEngine(readUpstream())
   const frequencies = readFrequencies()
+  // The start function only copies the static data into the memory.
+  const options = { frequencies, start: 'keep' } as const
   const profiles = {
-    v8: meter(wasm, { profile: 'v8', frequencies }),
-    portable: meter(wasm, { profile: 'portable', frequencies }),
+    v8: meter(wasm, { profile: 'v8', ...options }),
+    portable: meter(wasm, { profile: 'portable', ...options }),
   }
   const { v8, portable } = profiles
   for (const key of ['chargeSites', 'checkSites', 'depthSites', 'maxFuelBetweenChecks'] as const) {

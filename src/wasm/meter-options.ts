@@ -41,6 +41,16 @@ export interface MeterOptions {
    * that call imports from checks and depth counts; then the host must refuse such calls.
    */
   readonly importsMayCallBack?: boolean
+  /**
+   * What becomes of the module's start function, which an engine runs while it instantiates, before the host can
+   * set any limit.
+   *
+   * - `export` (default): it is exported as `START_EXPORT`. The host sets the counters after instantiation, calls
+   *   it once, and only then anything else (`MeterReport.exportsStart`). No code of the module runs unlimited.
+   * - `keep`: it stays a start function and runs on `INITIAL_FUEL`, hours of work. For modules that are trusted to
+   *   have a short one.
+   */
+  readonly start?: 'export' | 'keep'
 }
 
 /** What `meter` did. */
@@ -65,6 +75,8 @@ export interface MeterReport {
   readonly maxOwedFuel: number
   /** Native stack, in estimated bytes, that frames may use beyond what the depth counter counts. */
   readonly uncountedDepthBytes: number
+  /** Whether there is a start function that the host has to call, as `START_EXPORT`. */
+  readonly exportsStart: boolean
   readonly bytesIn: number
   readonly bytesOut: number
 }
@@ -83,11 +95,13 @@ export const REFILL_IMPORT = 'refill'
 export const FUEL_EXPORT = 'caisson.fuel'
 /** Export name of the depth counter: a mutable i32 global, estimated bytes of native stack that are left. */
 export const DEPTH_EXPORT = 'caisson.depth'
+/** Export name of what was the start function: no parameters, no results, to be called once and first. */
+export const START_EXPORT = 'caisson.start'
 /** `kind` when the counter fell below zero. */
 export const REFILL_FUEL = 0
 /** `kind` when the depth allowance fell below zero. */
 export const REFILL_DEPTH = 1
-/** Fuel that a fresh instance has until the host sets it: a start section runs before the host can. */
+/** Fuel that a fresh instance has until the host sets it: a start function that was kept runs before the host can. */
 export const INITIAL_FUEL = 1_000_000_000_000_000n
 /** Depth allowance, in estimated bytes, that a fresh instance has until the host sets it. */
 export const INITIAL_DEPTH = 262_144

@@ -10,6 +10,7 @@ import {
   INITIAL_FUEL,
   type MeterOptions,
   type MeterProfile,
+  START_EXPORT,
 } from './meter-options.ts'
 import { countedFuel, openMetered, type RunOptions } from './metered.testkit.ts'
 import { parseModule } from './parse-module.ts'
@@ -61,6 +62,46 @@ describe('fuel is exact (invariant 1)', () => {
           (br_if $next (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
         (local.get $sum)))`,
       [1, 2, 3, 4, 50],
+    )
+  })
+
+  it('over entries of br_table that lead back to a loop', () => {
+    expectExact(
+      `(module (func (export "run") (param $n i32) (result i32) (local $sum i32)
+        (loop $next (result i32)
+          (if (i32.eqz (local.get $n)) (then (return (local.get $sum))))
+          (local.set $n (i32.sub (local.get $n) (i32.const 1)))
+          (block $two
+            (block $one
+              (br_table $next $one $next $two (i32.and (local.get $n) (i32.const 3))))
+            (local.set $sum (i32.add (local.get $sum) (i32.const 1)))
+            (br $next))
+          (local.set $sum (i32.mul (local.get $sum) (i32.const 3)))
+          (br $next))))`,
+      [0, 1, 2, 3, 4, 50],
+    )
+  })
+
+  it('over tight loops, which have values and are left in every way', () => {
+    expectExact(
+      `(module (func (export "run") (param $n i32) (result i32) (local $i i32) (local $sum i32)
+        (block $out
+          (loop $outer
+            (local.set $i (i32.const 40))
+            (local.set $sum (i32.add (local.get $sum)
+              (loop $inner (result i32)
+                (local.set $i (i32.sub (local.get $i) (i32.const 1)))
+                (br_if $out (i32.eq (local.get $i) (i32.add (local.get $n) (i32.const 29))))
+                (drop (br_if 3 (i32.const 7) (i32.eq (local.get $sum) (i32.const 55))))
+                (br_if $inner (i32.gt_u (local.get $i) (local.get $n)))
+                (local.get $i))))
+            (loop $inner
+              (block $on (br_table $on $on $outer $on (local.tee $i (i32.sub (local.get $i) (i32.const 1)))))
+              (if (i32.eq (local.get $i) (i32.const 5)) (then (return (local.get $sum))))
+              (br_if $inner (i32.gt_s (local.get $i) (i32.const -9))))
+            (br_if $outer (i32.gt_s (local.tee $n (i32.sub (local.get $n) (i32.const 1))) (i32.const 0)))))
+        (local.get $sum)))`,
+      [0, 1, 3, 4, 5, 6, 7, 11, 30],
     )
   })
 
@@ -369,16 +410,32 @@ describe('depth (invariant 4)', () => {
 })
 
 describe('the metered module', () => {
-  it('has large counters before the host sets them, for start sections', () => {
+  it('runs nothing before the host sets its limits: a start function is exported (invariant 5)', () => {
+    const wasm = assemble(`(module (global $started (export "started") (mut i32) (i32.const 0))
+      (func $s (global.set $started (i32.const 1)) (loop $l (br $l))) (start $s))`)
+    for (const profile of ['v8', 'portable'] as const) {
+      const guest = openMetered(wasm, { profile, limit: 1_000n })
+      expect(guest.report.exportsStart).toBe(true)
+      expect((guest.instance.exports.started as WebAssembly.Global).value).toBe(0)
+      expect(guest.outcome(START_EXPORT)).toBe('fuel')
+      expect((guest.instance.exports.started as WebAssembly.Global).value).toBe(1)
+    }
+    const without = assemble('(module (func (export "run")))')
+    expect(meter(without, { profile: 'v8' }).report.exportsStart).toBe(false)
+  })
+
+  it('has large counters before the host sets them, for a start function that was kept', () => {
     const wasm = assemble('(module (func $s (nop)) (start $s))')
     const imports = { caisson: { refill: () => 0n } }
-    const { exports } = instantiate(meter(wasm, { profile: 'v8' }).wasm, imports)
+    const kept = meter(wasm, { profile: 'v8', start: 'keep' })
+    expect(kept.report.exportsStart).toBe(false)
+    const { exports } = instantiate(kept.wasm, imports)
     expect((exports['caisson.fuel'] as WebAssembly.Global).value).toBeLessThanOrEqual(INITIAL_FUEL)
     expect((exports['caisson.fuel'] as WebAssembly.Global).value).toBeGreaterThan(INITIAL_FUEL - 100n)
     expect((exports[DEPTH_EXPORT] as WebAssembly.Global).value).toBe(INITIAL_DEPTH)
   })
 
-  it('has the same bytes each time, and equal sites in both profiles (invariant 6)', () => {
+  it('has the same bytes each time, and equal sites in both profiles (invariant 7)', () => {
     const wasm = assemble(`(module (memory 1) (func (export "run") (param i32)
       (loop $l (memory.fill (i32.const 0) (i32.const 0) (local.get 0)) (br_if $l (local.get 0)))))`)
     const [first, second] = [meter(wasm, { profile: 'v8' }), meter(wasm, { profile: 'v8' })]

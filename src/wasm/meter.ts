@@ -15,8 +15,10 @@
  * 4. Depth: functions that end recursion take an estimate of their native frame from `caisson.depth` and put it
  *    back. Below zero, `refill(1)` is called; negative stops as in 2, otherwise the module goes on (the host may
  *    have raised the global). The estimate depends on the module only, not on the engine.
- * 5. A trap ends the instance; then the counter may lack or exceed what the interrupted functions did.
- * 6. The same bytes and options give the same bytes. Both profiles have the same sites and the same counts.
+ * 5. No code runs before the host has set its limits: a start function becomes the export `caisson.start`, unless
+ *    the host says otherwise (`MeterOptions.start`).
+ * 6. A trap ends the instance; then the counter may lack or exceed what the interrupted functions did.
+ * 7. The same bytes and options give the same bytes. Both profiles have the same sites and the same counts.
  */
 import { ByteWriter } from './byte-writer.ts'
 import { buildCallGraph, type CallGraph } from './call-graph.ts'
@@ -39,7 +41,7 @@ import {
 import { chooseShells } from './loop-shell.ts'
 import { MeterAdditions } from './meter-additions.ts'
 import { prepareModule } from './meter-input.ts'
-import type { Metered, MeterOptions, MeterReport } from './meter-options.ts'
+import { type Metered, type MeterOptions, type MeterReport, START_EXPORT } from './meter-options.ts'
 import { writeMeteredBody } from './metered-body.ts'
 import type { FunctionBody, Module } from './module.ts'
 import { unsupportedFeature } from './module-error.ts'
@@ -60,7 +62,7 @@ export type { Metered, MeterOptions } from './meter-options.ts'
  *   module needs more memory or table entries from the start than the options allow.
  */
 export function meter(wasm: Uint8Array, options: MeterOptions): Metered {
-  const module = prepareModule(capModule(parseModule(wasm), options), options.keepNames === true)
+  const module = prepareModule(capModule(parseModule(wasm), options), options)
   const pass = new MeterPass(module, options)
   const metered = encodeModule(pass.run())
   return { wasm: metered, report: pass.report(wasm.length, metered.length) }
@@ -304,6 +306,7 @@ class MeterPass {
       maxFuelBetweenChecks: this.#longest,
       maxOwedFuel: this.#owed,
       uncountedDepthBytes: this.#cuts.uncounted,
+      exportsStart: this.#module.exports.some(({ name }) => name === START_EXPORT),
       bytesIn,
       bytesOut,
     }

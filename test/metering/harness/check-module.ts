@@ -67,7 +67,8 @@ export function checkModule(wasm: Uint8Array, check: ModuleCheck): ModuleFinding
   const limit = halfOfSettledFuel(expected, settled)
   let stopped: Trace | undefined
   for (const profile of ['v8', 'portable'] as const) {
-    const metered = meter(exposed, { ...check.options, profile }).wasm as Uint8Array<ArrayBuffer>
+    const options = { start: 'keep', ...check.options, profile } as const
+    const metered = meter(exposed, options).wasm as Uint8Array<ArrayBuffer>
     for (const slice of check.slices[profile]) {
       const label = `${profile} ${slice ?? 'unsliced'}`
       const found = traceMetered(metered, module, check, slice, openGuest)
