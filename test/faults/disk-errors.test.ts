@@ -86,16 +86,20 @@ async function problemsWith(failure: Failure, number: number): Promise<readonly 
   return problems.map((one) => `operation ${number}: ${one}`)
 }
 
-describe.each(Object.entries(FAILURES))('a directory store that meets %s', (_name, failure) => {
-  it('1: says so, loses nothing, and goes on', async () => {
-    const operations = await listOperations()
-    const problems: string[] = []
-    for (const { number } of operations.filter((operation) => failure.meets(operation))) {
-      problems.push(...(await problemsWith(failure, number)))
-    }
-    expect(problems.slice(0, 5)).toEqual([])
-  })
-})
+describe.each(Object.entries(FAILURES))(
+  'a directory store that meets %s',
+  { timeout: 300_000 },
+  (_name, failure) => {
+    it('1: says so, loses nothing, and goes on', async () => {
+      const operations = await listOperations()
+      const problems: string[] = []
+      for (const { number } of operations.filter((operation) => failure.meets(operation))) {
+        problems.push(...(await problemsWith(failure, number)))
+      }
+      expect(problems.slice(0, 5)).toEqual([])
+    })
+  },
+)
 
 describe('a directory store on a disk that stays full', () => {
   it('keeps what was acknowledged, and can be read', async () => {

@@ -44,7 +44,7 @@ async function problemsAfterKill(number: number): Promise<readonly string[]> {
   }
 }
 
-it('1: every acknowledged step survives, whenever the process is killed', { timeout: 300_000 }, async () => {
+it('1: every acknowledged step survives, whenever the process is killed', { timeout: 600_000 }, async () => {
   const problems: string[] = []
   let next = 1
   const work = async (): Promise<void> => {

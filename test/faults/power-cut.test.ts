@@ -7,7 +7,7 @@
 import { describe, expect, it } from 'vitest'
 import { listOperations, problemsAt } from './power-cut.ts'
 
-describe('a directory store when the power goes', () => {
+describe('a directory store when the power goes', { timeout: 300_000 }, () => {
   it('1: keeps every acknowledged step, and of the next one all or nothing, at each operation', async () => {
     const operations = await listOperations()
     expect(operations.length).toBeGreaterThan(300)
