@@ -444,7 +444,15 @@ describe('a forged body', () => {
 
   it('is refused where a copy of state reaches beyond the parent, or gives more or less than announced', async () => {
     const parent = { pages: BASE, state: new Uint8Array(10) }
-    for (const changes of [[0, 11, 0], [0, 1, 10], [9, 1, 1, 1], [0, 8, 0], [0, 10, 0, 0, 1, 0], [200]]) {
+    for (const changes of [
+      [0, 11, 0],
+      [0, 1, 20],
+      [0, 1, 1],
+      [9, 1, 1, 1],
+      [0, 8, 0],
+      [0, 10, 0, 0, 1, 0],
+      [200],
+    ]) {
       const body = sectionsOf({ type: SECTION.stateChanges, bytes: new Uint8Array(changes) })
       const { bytes } = await forge({ header: { links: 1, parent: BASE_ROOT, stateBytes: 10 }, body })
       const error = await refusal(decodeCheckpoint(bytes, parent, { ports }))

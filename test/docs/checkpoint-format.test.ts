@@ -68,6 +68,8 @@ describe('a reader made from docs/checkpoint-format.md', () => {
       expect(memorySha256(read.pages, header.memoryBytes)).toBe(memory)
       parent = read
     }
+    // The fixtures are worth keeping: they have all that the format has.
+    expect([...reader.met].sort()).toEqual([...reader.named].sort())
   })
 
   it('reads what the library writes', async () => {

@@ -53,6 +53,13 @@ export class DocumentedReader {
   readonly #kinds: ReadonlyMap<number, string>
   readonly #hows: ReadonlyMap<number, string>
   readonly #stateParts: readonly Row[]
+  /** What was met of the sections, methods, kinds of pages and ways to say a word that the tables name. */
+  readonly met: Set<string> = new Set()
+
+  /** All that the numbered tables name. */
+  get named(): readonly string[] {
+    return [this.#types, this.#methods, this.#kinds, this.#hows].flatMap((table) => [...table.values()])
+  }
 
   constructor(page: string) {
     const numbered = (heading: string, name: string): ReadonlyMap<number, string> => {
@@ -181,6 +188,7 @@ export class DocumentedReader {
       const raw = method === 'deflated' ? inflateRawSync(stored) : stored
       if (raw.length !== section.rawBytes) throw new Error('A section of another size.')
       const type = this.#types.get(Number(section.type))
+      this.met.add(type ?? '').add(method ?? '')
       if (type === 'state') states.push(raw)
       else if (type === 'stateChanges') states.push(this.#changedState(raw, parent.state))
       else if (type === 'pages') last = this.#readPages(raw, pages, parent.pages, last)
@@ -194,6 +202,7 @@ export class DocumentedReader {
   #changedState(changes: Buffer, before: Buffer): Buffer {
     const cursor = new Cursor(changes)
     const pieces: Buffer[] = []
+    let inStep = 0
     while (!cursor.atEnd) {
       const step: Fields = {}
       for (const { part = '', type = '' } of this.#stateParts) {
@@ -202,8 +211,10 @@ export class DocumentedReader {
         step[part] = counted === undefined ? cursor.read(type) : cursor.bytes(counted)
       }
       pieces.push(step.new as Buffer)
-      const from = Number(step.from ?? 0)
+      inStep += Number(step.newBytes)
+      const from = inStep + signed(Number(step.from ?? 0))
       pieces.push(before.subarray(from, from + Number(step.copiedBytes)))
+      if (step.copiedBytes !== 0) inStep = from + Number(step.copiedBytes)
     }
     return Buffer.concat(pieces)
   }
@@ -222,6 +233,7 @@ export class DocumentedReader {
       const index = last + 1 + Math.floor(head / 4)
       last = index
       const kind = this.#kinds.get(head % 4)
+      this.met.add(kind ?? '')
       if (kind === 'zeros') pages.delete(index)
       else if (kind === 'literal')
         pages.set(index, Buffer.from(cursor.bytes(this.#number('bytes of a page'))))
@@ -244,12 +256,12 @@ export class DocumentedReader {
       for (const end = word + length; word < end; word++) {
         const token = cursor.varint()
         const number = Math.floor(token / 4)
-        const signed = number % 2 === 0 ? number / 2 : -(number + 1) / 2
         const how = this.#hows.get(token % 4)
+        this.met.add(how ?? '')
         const value = {
           value: number,
-          address: pageBytes * index + 4 * word + 4 * signed,
-          previous: page.readUInt32LE(4 * word) + signed,
+          address: pageBytes * index + 4 * word + 4 * signed(number),
+          previous: page.readUInt32LE(4 * word) + signed(number),
           recent: recent[number] ?? Number.NaN,
         }[how ?? '']
         if (value === undefined || Number.isNaN(value)) throw new Error('An unknown word.')
@@ -322,6 +334,11 @@ function decrypted(body: Buffer, key: Buffer, nonce: Buffer, additional: Buffer)
     .setAAD(additional)
     .setAuthTag(body.subarray(-16))
   return Buffer.concat([decipher.update(body.subarray(0, -16)), decipher.final()])
+}
+
+/** 0, 1, 2, 3, 4 … as 0, -1, 1, -2, 2 …. */
+function signed(number: number): number {
+  return number % 2 === 0 ? number / 2 : -(number + 1) / 2
 }
 
 function sha256(bytes: Buffer): Buffer {

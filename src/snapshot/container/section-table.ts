@@ -16,8 +16,12 @@ import type { ContainerHeader } from './header-codec.ts'
 import { MAX_PAGE_ENTRY_BYTES } from './page-sections.ts'
 import { damaged } from './refusals.ts'
 
-/** Below, deflate gains less than what it costs to ask it (bench: checkpoint). */
-const MIN_DEFLATED_BYTES = 2_048
+/** Below, deflate gains less than what it costs to ask it; in the words of pages it finds little (bench: checkpoint). */
+const MIN_DEFLATED_BYTES: Readonly<Record<SectionType, number>> = {
+  state: 512,
+  stateChanges: 512,
+  pages: 2_048,
+}
 
 /** Four numbers. */
 const MAX_SECTION_HEAD_BYTES = 16
@@ -39,7 +43,7 @@ export async function packSection(
   raw: Uint8Array,
   codec: Codec,
 ): Promise<readonly Uint8Array[]> {
-  const deflated = raw.length < MIN_DEFLATED_BYTES ? raw : await codec.deflate(raw)
+  const deflated = raw.length < MIN_DEFLATED_BYTES[type] ? raw : await codec.deflate(raw)
   const isDeflated = deflated.length < raw.length
   const stored = isDeflated ? deflated : raw
   const writer = new ByteWriter(MAX_SECTION_HEAD_BYTES)

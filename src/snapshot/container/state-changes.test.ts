@@ -32,7 +32,7 @@ describe('changes of a state', () => {
     const [before, after] = [text(123_456), text(123_999, ',2,3')]
     const changes = encodeStateChanges(before, after) as Uint8Array
     expect(applyStateChanges(before, changes, after.length)).toEqual(after)
-    expect(changes.length).toBeLessThan(24)
+    expect(changes.length).toBeLessThan(22)
     expect(encodeStateChanges(before, before.slice())).toHaveLength(3)
   })
 

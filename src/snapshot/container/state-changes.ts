@@ -9,12 +9,14 @@
  */
 import { ByteReader } from '../../base/byte-reader.ts'
 import { ByteWriter } from '../../base/byte-writer.ts'
+import { unzigzag, zigzag } from './zigzag.ts'
 
 /** Above, a state is written whole: finding copies would block the host. */
 const MAX_STATE_BYTES = 65_536
 
-/** A copy takes up to 5 bytes: shorter matches are not worth it. */
-const MIN_COPY = 8
+/** What a copy must give to be worth its two or three bytes: where it goes on in step with the one before, and elsewhere. */
+const MIN_IN_STEP = 4
+const MIN_ELSEWHERE = 6
 
 const TABLE_BITS = 12
 /** Where in the parent's state a sequence was seen last, plus one. */
@@ -24,34 +26,51 @@ const seen = new Uint32Array(1 << TABLE_BITS)
 export function encodeStateChanges(before: Uint8Array, after: Uint8Array): Uint8Array | undefined {
   if (before.length > MAX_STATE_BYTES || after.length > MAX_STATE_BYTES) return undefined
   seen.fill(0)
-  for (let i = 0; i + MIN_COPY <= before.length; i++) seen[slot(before, i)] = i + 1
+  for (let i = 0; i + MIN_ELSEWHERE <= before.length; i++) seen[slot(before, i)] = i + 1
   const writer = new ByteWriter()
+  /** Where new bytes began, and where the copy before them ended. */
   let literal = 0
+  let copied = 0
   let at = 0
   while (at < after.length) {
-    const from = at + MIN_COPY <= after.length ? (seen[slot(after, at)] as number) - 1 : -1
-    let length = from < 0 ? 0 : matchLength(before, from, after, at)
-    if (length < MIN_COPY) {
+    const copy = findCopy(before, copied + at - literal, after, at)
+    if (copy === undefined) {
       at += 1
       continue
     }
-    // The table knows the last place of a sequence only: a match may begin earlier than where it was found.
-    let back = 0
-    while (at - back > literal && from > back && before[from - back - 1] === after[at - back - 1]) back += 1
-    length += back
-    writeStep(writer, after.subarray(literal, at - back), from - back, length)
-    at += length - back
+    writeNew(writer, after.subarray(literal, at))
+    writer.varint(copy.length)
+    writer.varint(zigzag(copy.from - (copied + at - literal)))
+    at += copy.length
     literal = at
+    copied = copy.from + copy.length
   }
-  if (literal < after.length || after.length === 0) writeStep(writer, after.subarray(literal), 0, 0)
+  if (literal < after.length) {
+    writeNew(writer, after.subarray(literal))
+    writer.varint(0)
+  }
   return writer.finish()
 }
 
-function writeStep(writer: ByteWriter, literal: Uint8Array, from: number, length: number): void {
-  writer.varint(literal.length)
-  writer.raw(literal)
-  writer.varint(length)
-  if (length > 0) writer.varint(from)
+function writeNew(writer: ByteWriter, bytes: Uint8Array): void {
+  writer.varint(bytes.length)
+  writer.raw(bytes)
+}
+
+/** A copy that gives the bytes at `at`, best from `inStep`: numbers change, and what follows them stays where it was. */
+function findCopy(
+  before: Uint8Array,
+  inStep: number,
+  after: Uint8Array,
+  at: number,
+): { readonly from: number; readonly length: number } | undefined {
+  const length = matchLength(before, inStep, after, at)
+  if (length >= MIN_IN_STEP) return { from: inStep, length }
+  if (at + MIN_ELSEWHERE > after.length) return undefined
+  const from = (seen[slot(after, at)] as number) - 1
+  if (from < 0) return undefined
+  const found = matchLength(before, from, after, at)
+  return found < MIN_ELSEWHERE ? undefined : { from, length: found }
 }
 
 /**
@@ -63,18 +82,25 @@ export function applyStateChanges(before: Uint8Array, changes: Uint8Array, state
   const reader = new ByteReader(changes)
   const state = new Uint8Array(stateBytes)
   let length = 0
+  /** Where the next copy is from, if it goes on in step with the one before. */
+  let from = 0
   const add = (bytes: Uint8Array): void => {
     if (length + bytes.length > stateBytes) throw reader.corrupted('a state is longer than announced')
     state.set(bytes, length)
     length += bytes.length
   }
   while (reader.remaining > 0) {
-    add(reader.raw(reader.varint()))
+    const news = reader.varint()
+    add(reader.raw(news))
+    from += news
     const copied = reader.varint()
     if (copied === 0) continue
-    const from = reader.varint()
-    if (from + copied > before.length) throw reader.corrupted("a copy reaches beyond the parent's state")
+    from += unzigzag(reader.varint())
+    if (from < 0 || from + copied > before.length) {
+      throw reader.corrupted("a copy reaches beyond the parent's state")
+    }
     add(before.subarray(from, from + copied))
+    from += copied
   }
   if (length !== stateBytes) throw reader.corrupted('a state is shorter than announced')
   return state
@@ -87,14 +113,13 @@ function matchLength(a: Uint8Array, from: number, b: Uint8Array, at: number): nu
   return length
 }
 
-/** Of the `MIN_COPY` bytes at `at`. */
+/** Of the `MIN_ELSEWHERE` bytes at `at`. */
 function slot(bytes: Uint8Array, at: number): number {
   const low =
     (bytes[at] as number) |
     ((bytes[at + 1] as number) << 8) |
     ((bytes[at + 2] as number) << 16) |
     ((bytes[at + 3] as number) << 24)
-  const high =
-    (bytes[at + 4] as number) | ((bytes[at + 5] as number) << 8) | ((bytes[at + 6] as number) << 16)
+  const high = (bytes[at + 4] as number) | ((bytes[at + 5] as number) << 8)
   return Math.imul(low ^ Math.imul(high, 0x85ebca6b), 0x9e3779b1) >>> (32 - TABLE_BITS)
 }

@@ -14,6 +14,7 @@ import type { ByteReader } from '../../base/byte-reader.ts'
 import { PAGE_BYTES, type Page } from '../page-tree.ts'
 import { MIN_RECENT_VALUE, PAGE_WORDS, WORD } from './container-format.ts'
 import { RecentWords } from './recent-words.ts'
+import { unzigzag, zigzag } from './zigzag.ts'
 
 /** What the longest encoding of one run's start and one word takes beside each other. */
 const LONGEST_STEP = 16
@@ -176,16 +177,6 @@ function readWord(reader: ByteReader, address: number, previous: number, recent:
       return value
     }
   }
-}
-
-/** 0, -1, 1, -2, 2 … as 0, 1, 2, 3, 4 … */
-function zigzag(difference: number): number {
-  const wrapped = difference | 0
-  return ((wrapped << 1) ^ (wrapped >> 31)) >>> 0
-}
-
-function unzigzag(number: number): number {
-  return number % 2 === 0 ? number / 2 : -(number + 1) / 2
 }
 
 /** Whether `word` begins four words that are the same. */
