@@ -1,6 +1,6 @@
 /** The product catalogue: 500 rows shipped as data, and a real Postgres in this process that holds them. */
 import { readFile } from 'node:fs/promises'
-import { PGlite } from '@electric-sql/pglite'
+import type { PGlite } from '@electric-sql/pglite'
 
 export interface Product {
   readonly sku: string
@@ -41,6 +41,8 @@ export async function readProducts(): Promise<readonly Product[]> {
 
 /** A Postgres in memory with the table `products`. Close it when done. */
 export async function openCatalogue(products: readonly Product[]): Promise<PGlite> {
+  // Only where a database is wanted: the module alone takes a while.
+  const { PGlite } = await import('@electric-sql/pglite')
   const database = new PGlite()
   await database.exec(`
     CREATE TABLE products (

@@ -1,0 +1,240 @@
+/**
+ * The main job from start to end: a process runs the program and is killed in mid-await, a second one goes on, and a
+ * page in a browser does the same from the same checkpoint.
+ *
+ * 1. A call whose answer was recorded is not made again, by nobody: counted here, and an end with an error otherwise.
+ * 2. The page must end with the value, the fuel and the state digest of the process: an end with an error otherwise.
+ */
+import { readFile, rm } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { openDirectoryRunStore } from '../../host-bindings/store/node/directory-run-store.node.ts'
+import type { Outcome, RunHead, RunStore } from '../../src/entry/node.ts'
+import { readProducts } from './catalogue.ts'
+import type { JobEvent, JobOrder } from './job-events.ts'
+import { type JobEnd, startJob } from './job-run.ts'
+import { type Narrator, oneLine } from './narrator.ts'
+import { type PackedRun, packRun } from './packed-run.ts'
+import { openPageVisit, type PageVisit } from './page-visit.ts'
+import { startPriceService } from './price-service.ts'
+import { CHECKPOINT_EVERY, GRANTS, LIMITS, RUN } from './terms.ts'
+
+export interface StoryOptions {
+  readonly narrator: Narrator
+  /** Directory for the report and for the store of the run; created where it is missing. */
+  readonly outDirectory: string
+}
+
+/** How long the program may sleep before its process is killed. */
+const ASLEEP_MS = 300
+
+/** @returns whether all went as it must */
+export async function tellStory({ narrator, outDirectory }: StoryOptions): Promise<boolean> {
+  const { say, plain } = narrator
+  const storeDirectory = join(outDirectory, 'runs')
+  await rm(storeDirectory, { recursive: true, force: true })
+  plain('A pricing report, made by a program that a model could have written and nobody has read.')
+  plain('The process that runs it will be killed. A second one goes on, and a browser does it again.')
+  plain()
+  const service = await startPriceService(await readProducts())
+  say('price service', `${service.origin}, asks for a pause after six requests`)
+  let opening: Promise<PageVisit | string> | undefined
+  try {
+    const order = { origin: service.origin, outDirectory, storeDirectory }
+    const first = await beginAndKill({ ...order, act: 'begin' }, narrator)
+    const store = await openDirectoryRunStore(storeDirectory)
+    try {
+      const head = await store.head(RUN)
+      if (head === undefined) throw new Error('The killed process left nothing.')
+      await tellRemains(store, head, first, narrator)
+      // Meanwhile: neither waits for the other.
+      opening = openPageVisit().catch(reasonOf)
+      const second = await goOn({ ...order, act: 'go on' }, first, narrator)
+      const { outcome, artifacts } = second
+      tellOutcome(outcome, narrator)
+      const alike = await repeatInPage(await opening, await packRun(store, RUN, head), outcome, narrator)
+      plain()
+      for (const { path, bytes } of artifacts) {
+        say('report', `${shortPath(path)} (${(bytes / 1024).toFixed(0)} KiB)`)
+      }
+      return outcome.status === 'completed' && alike
+    } finally {
+      await store.close()
+    }
+  } finally {
+    const visit = await opening
+    if (typeof visit === 'object') await visit.close()
+    await service.close()
+  }
+}
+
+/** Begins the run, and kills its process while the program waits for the price service. */
+async function beginAndKill(order: JobOrder, narrator: Narrator): Promise<JobEnd> {
+  const { say, plain } = narrator
+  const lines = (await readFile(new URL('./program.js', import.meta.url), 'utf8')).split('\n').length
+  const job = startJob(order, (event) => {
+    if (event.type === 'ready') {
+      say('program', `program.js, ${lines} lines, in an isolate of its own (engine ${event.engine})`)
+      for (const { capability, calls } of GRANTS) {
+        say('granted', `${capability}, ${calls === 1 ? 'one call' : `at most ${calls} calls`}`)
+      }
+      plain()
+    } else {
+      tellEvent(event, narrator)
+    }
+    if (event.type === 'intent' && event.record.capability === 'clock.sleep') setTimeout(job.kill, ASLEEP_MS)
+  })
+  say('process 1', `pid ${job.pid}; a checkpoint every ${CHECKPOINT_EVERY} answers, every call in a log`)
+  const end = await job.ended
+  if (end.outcome !== undefined) {
+    throw new Error(`The process ended before it could be killed: ${endOf(end.outcome.outcome)}`)
+  }
+  say('SIGKILL', 'process 1 is gone, in mid-await: the program slept, as the 429 had asked')
+  return end
+}
+
+async function tellRemains(
+  store: RunStore,
+  { chain }: RunHead,
+  { answered, open }: JobEnd,
+  { say, plain }: Narrator,
+): Promise<void> {
+  const blobs = await Promise.all(chain.map((id) => store.getBlob(id)))
+  const kibibytes = blobs.reduce((sum, blob) => sum + (blob?.length ?? 0), 0) / 1024
+  say(
+    'on the disk',
+    `the checkpoint (${kibibytes.toFixed(0)} KiB); a log with ${answered.size} answers, ${open.length} call without`,
+  )
+  plain()
+}
+
+/** A second process, which knows nothing but the store. */
+async function goOn(
+  order: JobOrder,
+  first: JobEnd,
+  narrator: Narrator,
+): Promise<NonNullable<JobEnd['outcome']>> {
+  const { say } = narrator
+  const job = startJob(order, (event) => {
+    if (event.type !== 'resumed') {
+      tellEvent(event, narrator)
+      return
+    }
+    const fromLog = event.answersRepeated
+    say(
+      'replayed',
+      `${first.answered.size - fromLog} answers are in the checkpoint, ${fromLog} come from the log: no call for them`,
+    )
+    say('', '.. the sleep has no answer in the log; it changes nothing, so it is made again')
+    for (const intent of first.open) narrator.intent(intent)
+  })
+  say('process 2', `pid ${job.pid} takes the run up at that await`)
+  const { outcome, made } = await job.ended
+  if (outcome === undefined) throw new Error('The second process did not come to an end.')
+  const twice = [...made].filter((id) => first.answered.has(id))
+  if (twice.length > 0) throw new Error(`Calls ${twice.join(', ')} were made again.`)
+  say(
+    'calls',
+    `${first.made.size} made by process 1 (${first.answered.size} answered), ${made.size} by process 2: of the answered ones none`,
+  )
+  return outcome
+}
+
+function tellEvent(event: JobEvent, narrator: Narrator): void {
+  switch (event.type) {
+    case 'say':
+      narrator.say(event.topic, event.text)
+      break
+    case 'intent':
+      narrator.intent(event.record)
+      break
+    case 'result':
+      narrator.result(event.record)
+      break
+    case 'checkpoint':
+      narrator.say('checkpoint', `${(event.bytes / 1024).toFixed(1)} KiB, on the disk`)
+      break
+    case 'ready':
+    case 'resumed':
+    case 'outcome':
+      break // told where they matter
+  }
+}
+
+function tellOutcome(outcome: Outcome, { say, plain }: Narrator): void {
+  plain()
+  plain('What the program printed, in both processes:')
+  for (const { level, text } of outcome.logs) plain(`   console.${level.padEnd(5)}  ${oneLine(text, 100)}`)
+  plain()
+  say(outcome.status, endOf(outcome))
+  for (const line of usageLines(outcome.usage)) say('used', line)
+}
+
+/** The checkpoint of the moment of the kill, in a browser. @returns whether it ended as the process did */
+async function repeatInPage(
+  visit: PageVisit | string,
+  packed: PackedRun,
+  outcome: Outcome,
+  { say, plain }: Narrator,
+): Promise<boolean> {
+  plain()
+  if (typeof visit === 'string') {
+    say('browser', `left out, there is none here: ${oneLine(visit, 70)}`)
+    say('', '.. install Chromium or Chrome, or set CHROMIUM_PATH, to see the run go on in a page')
+    return true
+  }
+  const kibibytes = ((JSON.stringify(packed).length * 3) / 4 / 1024).toFixed(0) // it is base64
+  say('browser', `${visit.browser}: a page gets the same checkpoint and the log (${kibibytes} KiB)`)
+  const there = await visit.repeat(packed)
+  const value = (of: Outcome): unknown => (of.status === 'completed' ? of.value : of.status)
+  const same = [
+    ['result', isDeepStrictEqual(value(there), value(outcome))],
+    ['fuel', there.usage.fuel === outcome.usage.fuel],
+    ['state digest', there.stateDigest !== undefined && there.stateDigest === outcome.stateDigest],
+  ] as const
+  say('', '.. from that await to the end: recorded answers, at their times, in their order; no call')
+  const differs = same.filter(([, equal]) => !equal).map(([name]) => name)
+  if (differs.length > 0) {
+    say('browser', `DIFFERENT: ${differs.join(', ')}`)
+    return false
+  }
+  say('browser', 'the same result, the same fuel, the same state digest')
+  say('digest', oneLine(there.stateDigest ?? '', 80))
+  return true
+}
+
+/** How it ended, in one line. */
+function endOf(outcome: Outcome): string {
+  switch (outcome.status) {
+    case 'completed':
+      return oneLine(JSON.stringify(outcome.value), 110)
+    case 'failed':
+      return oneLine(`${outcome.error.name}: ${outcome.error.message}`, 110)
+    case 'exhausted':
+      return oneLine(outcome.message, 110)
+    case 'suspended':
+      return `${outcome.pending.length} calls wait`
+  }
+}
+
+/** What was used of what was allowed. */
+function usageLines(usage: Outcome['usage']): string[] {
+  const million = (units: number): string => (units / 1e6).toFixed(0)
+  const mebibytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(1)
+  const kibibytes = (bytes: number): string => (bytes / 2 ** 10).toFixed(0)
+  return [
+    `fuel      ${million(usage.fuel)} of ${million(LIMITS.fuel)} million units`,
+    `memory    ${mebibytes(usage.memoryBytes)} of ${mebibytes(LIMITS.memoryBytes)} MiB`,
+    `calls     ${usage.calls} of ${LIMITS.calls}, ${kibibytes(usage.bytesIn)} KiB in, ${kibibytes(usage.bytesOut)} KiB out`,
+    `time      ${(usage.wallMs / 1000).toFixed(2)} of ${LIMITS.wallMs / 1000} s, over both processes`,
+  ]
+}
+
+function shortPath(path: string): string {
+  const fromHere = relative('.', path)
+  return fromHere.startsWith('..') ? path : fromHere
+}
+
+function reasonOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
+}
