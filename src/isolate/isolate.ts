@@ -13,10 +13,7 @@ import { exhausted } from '../machine/exhausted.ts'
 import type { LimitName, Limits } from '../machine/limits.ts'
 import type {
   Answer,
-  GuestCapability,
   GuestError,
-  GuestFailure,
-  LogLevel,
   Machine,
   MachineCapture,
   MachineRestore,
@@ -28,49 +25,25 @@ import type {
   TurnEnd,
   Usage,
 } from '../machine/turn.ts'
-import { Refusal } from '../machine/turn.ts'
 import type { KeepPage } from '../snapshot/dirty-pages.ts'
 import type { PageTree } from '../snapshot/page-tree.ts'
-import { DEFAULT_VALUE_LIMITS, type ValueLimits } from '../values/limits.ts'
-import { ConsoleLog } from './console-log.ts'
 import { GuestProgram } from './guest-program.ts'
-import { FIRST_CAPABILITY, HOST_FUNCTIONS } from './guest-runtime.ts'
+import { FIRST_CAPABILITY } from './guest-runtime.ts'
 import { sweepFreed } from './heap-sweep.ts'
+import { HostServices } from './host-services.ts'
 import type { PooledInstance } from './instance-pool.ts'
-import { type IsolateState, type PendingRecord, parseIsolateState } from './isolate-state.ts'
-import { LogicalClock } from './logical-clock.ts'
+import { type IsolateState, parseIsolateState } from './isolate-state.ts'
 import { applyChanges, isLarge, memoryChanges, memoryChangesInPieces } from './memory-image.ts'
-import { RandomStreams } from './randomness.ts'
-import { Rejections } from './rejections.ts'
 import { stateDigest } from './state-digest.ts'
-
-/** Fuel for the host's part of a call, and for each byte of its arguments or answer. */
-const CALL_FUEL = 2_000
-const CALL_FUEL_PER_BYTE = 8
-
-const LEVELS: Readonly<Record<number, LogLevel>> = {
-  [HOST_FUNCTIONS.debug]: 'debug',
-  [HOST_FUNCTIONS.log]: 'log',
-  [HOST_FUNCTIONS.info]: 'info',
-  [HOST_FUNCTIONS.warn]: 'warn',
-  [HOST_FUNCTIONS.error]: 'error',
-}
 
 const WAITING: TurnEnd = { status: 'waiting' }
 const NO_CALLS: readonly PendingCall[] = []
-
-/** A capability with its place in the host's list, which may differ from the guest's after a restore. */
-interface NumberedCapability extends GuestCapability {
-  readonly index: number
-}
 
 type State = 'fresh' | 'parked' | 'turning' | 'capturing' | 'ended' | 'disposed'
 
 export class Isolate implements Machine {
   readonly #pooled: PooledInstance
   readonly #syncCalls: SyncCalls
-  readonly #rejections = new Rejections()
-  readonly #pending = new Map<number, PendingRecord>()
   #state: State = 'fresh'
   #reusable = true
   /** Disposed while it was captured. */
@@ -78,29 +51,24 @@ export class Isolate implements Machine {
   /** Whether the program has begun: everything before is the host's. */
   #begun = false
   #limits!: Limits
-  #seed: Uint8Array | undefined
-  #log = new ConsoleLog(0)
-  #clock!: LogicalClock
-  /** Made on first use: most programs never ask. */
-  #random: RandomStreams | undefined
+  #services: HostServices | undefined
   #program!: GuestProgram
-  #capabilities: readonly NumberedCapability[] = []
   /** The memory as it was captured or restored last; undefined stands for the base image. */
   #captured: PageTree | undefined
-  #asked: PendingCall[] = []
-  #calls = 0
-  #bytesIn = 0
-  #bytesOut = 0
-  #readLimits: ValueLimits = DEFAULT_VALUE_LIMITS
 
   constructor(pooled: PooledInstance, syncCalls: SyncCalls) {
     this.#pooled = pooled
     this.#syncCalls = syncCalls
   }
 
+  /** There from the start or the restore on. */
+  get #serving(): HostServices {
+    return this.#services as HostServices
+  }
+
   /** Calls that were asked and not settled yet. */
   get pending(): readonly PendingCall[] {
-    return Array.from(this.#pending.values(), publicCall)
+    return this.#services?.pending ?? NO_CALLS
   }
 
   /** Whether it is between two turns: it can be captured. */
@@ -110,18 +78,14 @@ export class Isolate implements Machine {
 
   start(start: MachineStart, control: TurnControl): Turn {
     if (this.#state !== 'fresh') throw this.#refuseTurn('started')
-    this.#seed = start.seed
-    this.#capabilities = start.capabilities.map((capability, index) => ({ ...capability, index }))
-    this.#log = new ConsoleLog(start.limits.logBytes)
-    this.#clock = new LogicalClock(start.nowMs)
-    this.#program = new GuestProgram(this.#pooled, start.fileName)
-    this.#serve(start.limits, 0)
+    const services = HostServices.start(this.#pooled, this.#syncCalls, start)
+    this.#serve(services, new GuestProgram(this.#pooled, start.fileName), start.limits, 0)
     return this.#turn(control, () => {
-      this.#receive(start.source.length)
+      services.receive(start.source.length)
       this.#program.install(start.capabilities, (name, index) =>
         this.#pooled.newFunction(name, FIRST_CAPABILITY + index),
       )
-      this.#receive(this.#program.begin(start))
+      services.receive(this.#program.begin(start))
       this.#begun = true
     })
   }
@@ -130,15 +94,7 @@ export class Isolate implements Machine {
     if (this.#state !== 'fresh') throw this.#refuseTurn('restored')
     const { instance, base } = this.#pooled
     const from = parseIsolateState(state)
-    this.#capabilities = sameCapabilities(from.capabilities, capabilities)
-    this.#log = new ConsoleLog(limits.logBytes, from.log)
-    this.#clock = LogicalClock.fromState(from.clock)
-    this.#random = RandomStreams.fromState(from.random)
-    this.#program = GuestProgram.fromState(this.#pooled, from.program)
-    this.#calls = from.calls
-    this.#bytesIn = from.bytesIn
-    this.#bytesOut = from.bytesOut
-    for (const record of from.pending) this.#pending.set(record.id, record)
+    const services = HostServices.fromState(this.#pooled, this.#syncCalls, from, capabilities, limits)
     try {
       instance.growTo(memoryBytes)
       const pages = [...changes]
@@ -146,10 +102,10 @@ export class Isolate implements Machine {
       this.#captured = base.pages.with(pages)
     } catch (error) {
       this.#reusable = false
-      this.#end()
+      this.#state = 'ended'
       throw CaissonError.is(error) ? error : new CaissonError('corrupted', (error as Error).message)
     }
-    this.#serve(limits, from.fuel)
+    this.#serve(services, GuestProgram.fromState(this.#pooled, from.program), limits, from.fuel)
     this.#begun = true
     this.#state = 'parked'
   }
@@ -186,56 +142,27 @@ export class Isolate implements Machine {
   }
 
   #stateData(): IsolateState {
-    return {
-      version: 1,
-      program: this.#program.state(),
-      clock: this.#clock.state(),
-      random: this.#randomness().state(),
-      log: this.#log.state(),
-      fuel: this.#pooled.instance.gauge.consumed,
-      calls: this.#calls,
-      bytesIn: this.#bytesIn,
-      bytesOut: this.#bytesOut,
-      capabilities: this.#capabilities.map(({ name, sync }) => ({ name, sync })),
-      pending: [...this.#pending.values()],
-    }
+    const fuel = this.#pooled.instance.gauge.consumed
+    return { version: 1, program: this.#program.state(), fuel, ...this.#serving.state() }
   }
 
-  #serve(limits: Limits, consumed: number): void {
+  #serve(services: HostServices, program: GuestProgram, limits: Limits, consumed: number): void {
     const { instance } = this.#pooled
+    services.locate = (error) => program.locate(error)
+    this.#services = services
+    this.#program = program
     this.#limits = limits
-    instance.serve(
-      {
-        call: (fn, count, values) => this.#called(fn, count, values),
-        readClock: () => this.#clock.read(),
-        promiseRejection: (promise, reason, handled) => this.#rejected(promise, reason, handled),
-      },
-      limits.memoryBytes,
-    )
+    instance.serve(services, limits.memoryBytes)
     instance.gauge.reset(limits.fuel, consumed)
   }
 
   settle(answers: readonly Answer[], nowMs: number, control: TurnControl): Turn {
     if (this.#state !== 'parked') throw this.#refuseTurn('settled')
-    const records = answers.map((answer) => {
-      const record = this.#pending.get(answer.id)
-      if (record === undefined) {
-        throw new CaissonError(
-          'unknown_call',
-          `No call ${answer.id} is pending; it may have been settled before.`,
-          {
-            details: { id: answer.id },
-          },
-        )
-      }
-      return record
-    })
-    if (new Set(records).size !== records.length) {
-      throw new CaissonError('unknown_call', 'The same call is settled twice in one turn.')
-    }
-    this.#clock.advance(nowMs)
+    const services = this.#serving
+    services.checkAnswers(answers)
+    services.clock.advance(nowMs)
     return this.#turn(control, () => {
-      for (const [i, answer] of answers.entries()) this.#deliver(records[i] as PendingRecord, answer)
+      for (const answer of answers) services.deliver(answer)
     })
   }
 
@@ -244,7 +171,7 @@ export class Isolate implements Machine {
     const { instance, base, samePage } = this.#pooled
     const known = this.#captured ?? base.pages
     const memory = known.with(memoryChanges(instance, known, samePage))
-    return stateDigest(instance.engine.id, memory, this.#pending.keys())
+    return stateDigest(instance.engine.id, memory, this.#services?.pendingIds ?? [])
   }
 
   dispose(): void {
@@ -268,25 +195,29 @@ export class Isolate implements Machine {
 
   #end(): void {
     this.#state = 'ended'
-    this.#pending.clear()
+    this.#services?.end()
   }
 
   #turn(control: TurnControl, work: () => void): Turn {
     const { instance } = this.#pooled
     const { gauge } = instance
+    const services = this.#serving
     this.#state = 'turning'
-    this.#asked = []
+    services.beginTurn()
     let end: TurnEnd = WAITING
     let thrown: unknown
     gauge.begin(this.#limits.stackBytes, control.deadline, control.aborted)
     try {
       work()
       end = this.#program.proceed() ?? end
-      if (end.status === 'completed' && this.#bytesOut + this.#program.resultBytes > this.#limits.bytesOut) {
+      if (
+        end.status === 'completed' &&
+        services.bytesOut + this.#program.resultBytes > this.#limits.bytesOut
+      ) {
         instance.gauge.halt('bytes')
       }
       // A finished program still waits for calls that it started and did not await.
-      if (end.status === 'completed' && this.#pending.size > 0) end = WAITING
+      if (end.status === 'completed' && services.waitsForCalls) end = WAITING
     } catch (error) {
       thrown = error
     }
@@ -304,9 +235,9 @@ export class Isolate implements Machine {
     const waiting = end.status === 'waiting'
     const turn = completeTurn(
       end,
-      waiting ? this.#asked : NO_CALLS,
-      this.#log.take(),
-      this.#rejections.take(this.#program.ownPromises),
+      waiting ? services.asked : NO_CALLS,
+      services.takeLogs(),
+      services.takeRejections(this.#program.ownPromises),
       this.#usage(),
     )
     if (waiting) this.#state = 'parked'
@@ -315,13 +246,14 @@ export class Isolate implements Machine {
   }
 
   #usage(): Usage {
+    const { calls, bytesIn, bytesOut, logsDropped } = this.#serving
     return {
       fuel: this.#pooled.instance.gauge.consumed,
       memoryBytes: this.#pooled.instance.size,
-      calls: this.#calls,
-      bytesIn: this.#bytesIn,
-      bytesOut: this.#bytesOut + this.#program.resultBytes,
-      logsDropped: this.#log.dropped,
+      calls,
+      bytesIn,
+      bytesOut: bytesOut + this.#program.resultBytes,
+      logsDropped,
     }
   }
 
@@ -333,7 +265,7 @@ export class Isolate implements Machine {
       }
     }
     const limits = this.#limits
-    return exhausted(reason, limits, this.#bytesIn > limits.bytesIn ? 'bytesIn' : 'bytesOut')
+    return exhausted(reason, limits, this.#serving.bytesIn > limits.bytesIn ? 'bytesIn' : 'bytesOut')
   }
 
   /**
@@ -356,157 +288,6 @@ export class Isolate implements Machine {
     throw new CaissonError('isolate_destroyed', 'The host failed inside a turn; the isolate was destroyed.', {
       cause: error,
     })
-  }
-
-  // ---- what the guest calls ----
-
-  #called(fn: number, count: number, values: number): number {
-    if (fn >= FIRST_CAPABILITY) return this.#calledCapability(fn - FIRST_CAPABILITY, count, values)
-    if (fn === HOST_FUNCTIONS.random) {
-      return this.#pooled.writer.writeNumber(this.#randomness().mathRandom())
-    }
-    const level = LEVELS[fn]
-    if (level === undefined) throw new CaissonError('corrupted', `The guest called host function ${fn}.`)
-    if (!this.#log.hasRoom) this.#log.drop()
-    else {
-      const text = this.#pooled.reader.inspectAll(values, count)
-      this.#chargeReading(text.length)
-      this.#log.write(level, text, this.#clock.peek())
-    }
-    return 0
-  }
-
-  #randomness(): RandomStreams {
-    this.#random ??= new RandomStreams(this.#seed ?? new Uint8Array())
-    return this.#random
-  }
-
-  /** What the host did to look at something of the guest's, which is the guest's to pay; `more` in bytes. */
-  #chargeReading(more: number): void {
-    const { instance, reader } = this.#pooled
-    instance.gauge.charge(CALL_FUEL + (reader.lastWork + more) * CALL_FUEL_PER_BYTE)
-    instance.gauge.hostWorked()
-  }
-
-  #calledCapability(number: number, count: number, values: number): number {
-    const capability = this.#capabilities[number]
-    if (capability === undefined)
-      throw new CaissonError('corrupted', `The guest called host function ${number}.`)
-    const { instance, reader, writer } = this.#pooled
-    const limits = this.#limits
-    this.#calls += 1
-    if (this.#calls > limits.calls) {
-      instance.gauge.halt('calls')
-      return 0
-    }
-    let args: unknown
-    let bytes = 0
-    if (count > 0) {
-      try {
-        args = reader.read(values, this.#readLimits, capability.name)
-        bytes = reader.lastBytes
-      } catch (error) {
-        this.#chargeReading(0)
-        if (!CaissonError.is(error) || error.code === 'corrupted') throw error
-        return this.#refuse(capability, { code: error.code, message: error.message, name: 'TypeError' })
-      }
-      this.#chargeReading(0)
-      this.#bytesOut += bytes
-      if (this.#bytesOut > limits.bytesOut) {
-        instance.gauge.halt('bytes')
-        return 0
-      }
-    } else instance.gauge.charge(CALL_FUEL)
-    if (capability.sync) {
-      // The deadline passed while the arguments were read: nothing leaves the guest any more.
-      if (instance.gauge.stopReason !== undefined) return 0
-      const reply = this.#syncCalls.call(capability.index, args, bytes)
-      instance.gauge.hostWorked()
-      if (reply instanceof Refusal) return this.#throwInGuest(reply.failure)
-      if (reply === undefined) return 0
-      let cell: number
-      try {
-        cell = writer.write(reply, DEFAULT_VALUE_LIMITS, capability.name)
-      } catch (error) {
-        return this.#throwInGuest(invalidResult(error))
-      }
-      this.#receive(writer.lastBytes)
-      instance.gauge.charge(writer.lastBytes * CALL_FUEL_PER_BYTE)
-      return cell
-    }
-    const id = this.#calls
-    const promise = this.#pooled.newPromise()
-    const record: PendingRecord = {
-      id,
-      capability: capability.name,
-      args,
-      bytes,
-      askedAtMs: this.#clock.peek(),
-      resolve: promise.resolve,
-      reject: promise.reject,
-    }
-    this.#pending.set(id, record)
-    this.#asked.push(publicCall(record))
-    return promise.promise
-  }
-
-  /** A refusal of the bridge itself: awaited capabilities reject, sync ones throw. */
-  #refuse(capability: GuestCapability, failure: GuestFailure): number {
-    if (capability.sync) return this.#throwInGuest(failure)
-    const { promise, resolve, reject } = this.#pooled.newPromise()
-    const error = this.#pooled.writer.writeFailure(failure)
-    this.#pooled.callAndFree(reject, error)
-    this.#pooled.free(error, resolve, reject)
-    return promise
-  }
-
-  #throwInGuest(failure: GuestFailure): number {
-    const { instance, guest, writer } = this.#pooled
-    const error = writer.writeFailure(failure)
-    const thrown = instance.exports.QTS_Throw(guest.context, error)
-    this.#pooled.free(error)
-    return thrown
-  }
-
-  #rejected(promise: bigint, reason: bigint, handled: number): void {
-    const address = Number(BigInt.asUintN(32, promise))
-    if (handled !== 0) this.#rejections.handled(address)
-    else {
-      this.#rejections.rejected(address, () => {
-        const error = this.#pooled.reader.readErrorBits(reason)
-        this.#chargeReading(0)
-        return this.#program.locate(error)
-      })
-    }
-  }
-
-  // ---- what the host delivers ----
-
-  #deliver(record: PendingRecord, answer: Answer): void {
-    const { instance, writer } = this.#pooled
-    this.#pending.delete(record.id)
-    let cell: number
-    let settle = record.resolve
-    if (answer.ok) {
-      try {
-        cell = writer.write(answer.value, DEFAULT_VALUE_LIMITS, record.capability)
-      } catch (error) {
-        settle = record.reject
-        cell = writer.writeFailure(invalidResult(error))
-      }
-    } else {
-      settle = record.reject
-      cell = writer.writeFailure(answer.error)
-    }
-    this.#receive(writer.lastBytes)
-    instance.gauge.charge(CALL_FUEL + writer.lastBytes * CALL_FUEL_PER_BYTE)
-    this.#pooled.callAndFree(settle, cell)
-    this.#pooled.free(cell, record.resolve, record.reject)
-  }
-
-  #receive(bytes: number): void {
-    this.#bytesIn += bytes
-    if (this.#bytesIn > this.#limits.bytesIn) this.#pooled.instance.gauge.halt('bytes')
   }
 }
 
@@ -536,42 +317,6 @@ function completeTurn(
         usage,
       }
   }
-}
-
-/**
- * The host's capabilities in the order of the guest's functions.
- * @throws CaissonError `checkpoint_refused` unless they are the same ones
- */
-function sameCapabilities(
-  captured: readonly GuestCapability[],
-  granted: readonly GuestCapability[],
-): readonly NumberedCapability[] {
-  const index = new Map(granted.map(({ name, sync }, i) => [`${sync ? 'sync ' : ''}${name}`, i]))
-  const numbered = captured.map((capability) => ({
-    ...capability,
-    index: index.get(`${capability.sync ? 'sync ' : ''}${capability.name}`) ?? -1,
-  }))
-  const missing = numbered.filter((one) => one.index < 0).map(({ name }) => name)
-  const names = new Set(captured.map(({ name }) => name))
-  const added = granted.filter(({ name }) => !names.has(name)).map(({ name }) => name)
-  if (missing.length > 0 || added.length > 0) {
-    throw new CaissonError(
-      'checkpoint_refused',
-      `The guest was captured with other grants.${missing.length > 0 ? ` Missing now: ${missing.join(', ')}.` : ''}${added.length > 0 ? ` Not there then: ${added.join(', ')}.` : ''}`,
-      { details: { missing, added } },
-    )
-  }
-  return numbered
-}
-
-/** What a guest gets for an answer that it cannot take. Everything else goes on up. */
-function invalidResult(error: unknown): GuestFailure {
-  if (!CaissonError.is(error) || error.code === 'corrupted') throw error
-  return { code: 'invalid_result', message: error.message }
-}
-
-function publicCall({ id, capability, args, bytes, askedAtMs }: PendingCall): PendingCall {
-  return { id, capability, args, bytes, askedAtMs }
 }
 
 function engineTrap(message: string): TurnEnd {

@@ -1,0 +1,389 @@
+/**
+ * Everything that a guest can ask of its host while it runs, and what it is given: capabilities, the console, time and
+ * randomness, with the books that go with them.
+ *
+ * Invariants
+ * 1. No guest code runs on behalf of the host's reading: arguments and log lines are read from the guest's heap.
+ * 2. The record of pending calls is the host's; the guest only holds promises.
+ * 3. What the host does for a guest costs that guest fuel.
+ */
+import { CaissonError } from '../base/errors.ts'
+import type { Limits } from '../machine/limits.ts'
+import {
+  type Answer,
+  type GuestCapability,
+  type GuestError,
+  type GuestFailure,
+  type LogEntry,
+  type LogLevel,
+  type MachineStart,
+  type PendingCall,
+  Refusal,
+  type SyncCalls,
+} from '../machine/turn.ts'
+import { DEFAULT_VALUE_LIMITS } from '../values/limits.ts'
+import { ConsoleLog } from './console-log.ts'
+import type { InstanceHandlers } from './engine-instance.ts'
+import { FIRST_CAPABILITY, HOST_FUNCTIONS } from './guest-runtime.ts'
+import type { PooledInstance } from './instance-pool.ts'
+import type { IsolateState, PendingRecord } from './isolate-state.ts'
+import { LogicalClock } from './logical-clock.ts'
+import { RandomStreams } from './randomness.ts'
+import { Rejections } from './rejections.ts'
+
+/** Fuel for the host's part of a call, and for each byte of its arguments or answer. */
+const CALL_FUEL = 2_000
+const CALL_FUEL_PER_BYTE = 8
+
+const LEVELS: Readonly<Record<number, LogLevel>> = {
+  [HOST_FUNCTIONS.debug]: 'debug',
+  [HOST_FUNCTIONS.log]: 'log',
+  [HOST_FUNCTIONS.info]: 'info',
+  [HOST_FUNCTIONS.warn]: 'warn',
+  [HOST_FUNCTIONS.error]: 'error',
+}
+
+/** A capability with its place in the host's list, which may differ from the guest's after a restore. */
+interface NumberedCapability extends GuestCapability {
+  readonly index: number
+}
+
+/** The part of an isolate's state that is kept here. */
+export type ServicesState = Omit<IsolateState, 'version' | 'program' | 'fuel'>
+
+interface ServicesParts {
+  readonly limits: Limits
+  readonly capabilities: readonly NumberedCapability[]
+  readonly log: ConsoleLog
+  readonly clock: LogicalClock
+  /** The streams, or what they are made of on first use: most programs never ask. */
+  readonly random: RandomStreams | Uint8Array
+}
+
+export class HostServices implements InstanceHandlers {
+  readonly clock: LogicalClock
+  /** Calls asked, sync ones included, and bytes moved over the bridge. */
+  calls = 0
+  bytesIn = 0
+  bytesOut = 0
+  readonly #pooled: PooledInstance
+  readonly #syncCalls: SyncCalls
+  readonly #limits: Limits
+  readonly #capabilities: readonly NumberedCapability[]
+  readonly #log: ConsoleLog
+  readonly #rejections = new Rejections()
+  readonly #pending = new Map<number, PendingRecord>()
+  #random: RandomStreams | Uint8Array
+  #asked: PendingCall[] = []
+  /** Positions of an error in terms of the author's source. */
+  locate: (error: GuestError) => GuestError = (error) => error
+
+  /** The services of a new guest. @param start `seed` is kept, and not changed */
+  static start(
+    pooled: PooledInstance,
+    syncCalls: SyncCalls,
+    { limits, capabilities, seed, nowMs }: MachineStart,
+  ): HostServices {
+    return new HostServices(pooled, syncCalls, {
+      limits,
+      capabilities: capabilities.map((capability, index) => ({ ...capability, index })),
+      log: new ConsoleLog(limits.logBytes),
+      clock: new LogicalClock(nowMs),
+      random: seed,
+    })
+  }
+
+  /** The services of a captured guest. @throws CaissonError `checkpoint_refused` under other capabilities */
+  static fromState(
+    pooled: PooledInstance,
+    syncCalls: SyncCalls,
+    state: ServicesState,
+    granted: readonly GuestCapability[],
+    limits: Limits,
+  ): HostServices {
+    const capabilities = sameCapabilities(state.capabilities, granted)
+    const services = new HostServices(pooled, syncCalls, {
+      limits,
+      capabilities,
+      log: new ConsoleLog(limits.logBytes, state.log),
+      clock: LogicalClock.fromState(state.clock),
+      random: RandomStreams.fromState(state.random),
+    })
+    services.calls = state.calls
+    services.bytesIn = state.bytesIn
+    services.bytesOut = state.bytesOut
+    for (const record of state.pending) services.#pending.set(record.id, record)
+    return services
+  }
+
+  state(): ServicesState {
+    return {
+      clock: this.clock.state(),
+      random: this.#randomness().state(),
+      log: this.#log.state(),
+      calls: this.calls,
+      bytesIn: this.bytesIn,
+      bytesOut: this.bytesOut,
+      capabilities: this.#capabilities.map(({ name, sync }) => ({ name, sync })),
+      pending: [...this.#pending.values()],
+    }
+  }
+
+  /** Calls that were asked and not settled yet. */
+  get pending(): readonly PendingCall[] {
+    return Array.from(this.#pending.values(), publicCall)
+  }
+
+  get pendingIds(): Iterable<number> {
+    return this.#pending.keys()
+  }
+
+  get waitsForCalls(): boolean {
+    return this.#pending.size > 0
+  }
+
+  get logsDropped(): number {
+    return this.#log.dropped
+  }
+
+  /** @throws CaissonError `unknown_call` unless every answer is for another pending call */
+  checkAnswers(answers: readonly Answer[]): void {
+    const seen = new Set<number>()
+    for (const { id } of answers) {
+      if (!this.#pending.has(id)) {
+        throw new CaissonError('unknown_call', `No call ${id} is pending; it may have been settled before.`, {
+          details: { id },
+        })
+      }
+      if (seen.has(id)) throw new CaissonError('unknown_call', 'The same call is settled twice in one turn.')
+      seen.add(id)
+    }
+  }
+
+  beginTurn(): void {
+    this.#asked = []
+  }
+
+  /** Calls asked in this turn. */
+  get asked(): readonly PendingCall[] {
+    return this.#asked
+  }
+
+  takeLogs(): readonly LogEntry[] {
+    return this.#log.take()
+  }
+
+  /** @param own promises that stand for the program itself */
+  takeRejections(own: readonly number[]): readonly GuestError[] {
+    return this.#rejections.take(own)
+  }
+
+  /** The guest has ended: nobody waits any more. */
+  end(): void {
+    this.#pending.clear()
+  }
+
+  private constructor(
+    pooled: PooledInstance,
+    syncCalls: SyncCalls,
+    { limits, capabilities, log, clock, random }: ServicesParts,
+  ) {
+    this.#pooled = pooled
+    this.#syncCalls = syncCalls
+    this.#limits = limits
+    this.#capabilities = capabilities
+    this.#log = log
+    this.clock = clock
+    this.#random = random
+  }
+
+  call(fn: number, count: number, values: number): number {
+    if (fn >= FIRST_CAPABILITY) return this.#calledCapability(fn - FIRST_CAPABILITY, count, values)
+    if (fn === HOST_FUNCTIONS.random) {
+      return this.#pooled.writer.writeNumber(this.#randomness().mathRandom())
+    }
+    const level = LEVELS[fn]
+    if (level === undefined) throw new CaissonError('corrupted', `The guest called host function ${fn}.`)
+    if (!this.#log.hasRoom) this.#log.drop()
+    else {
+      const text = this.#pooled.reader.inspectAll(values, count)
+      this.#chargeReading(text.length)
+      this.#log.write(level, text, this.clock.peek())
+    }
+    return 0
+  }
+
+  #randomness(): RandomStreams {
+    if (this.#random instanceof Uint8Array) this.#random = new RandomStreams(this.#random)
+    return this.#random
+  }
+
+  /** What the host did to look at something of the guest's, which is the guest's to pay; `more` in bytes. */
+  #chargeReading(more: number): void {
+    const { instance, reader } = this.#pooled
+    instance.gauge.charge(CALL_FUEL + (reader.lastWork + more) * CALL_FUEL_PER_BYTE)
+    instance.gauge.hostWorked()
+  }
+
+  #calledCapability(number: number, count: number, values: number): number {
+    const capability = this.#capabilities[number]
+    if (capability === undefined)
+      throw new CaissonError('corrupted', `The guest called host function ${number}.`)
+    const { instance, reader, writer } = this.#pooled
+    const limits = this.#limits
+    this.calls += 1
+    if (this.calls > limits.calls) {
+      instance.gauge.halt('calls')
+      return 0
+    }
+    let args: unknown
+    let bytes = 0
+    if (count > 0) {
+      try {
+        args = reader.read(values, DEFAULT_VALUE_LIMITS, capability.name)
+        bytes = reader.lastBytes
+      } catch (error) {
+        this.#chargeReading(0)
+        if (!CaissonError.is(error) || error.code === 'corrupted') throw error
+        return this.#refuse(capability, { code: error.code, message: error.message, name: 'TypeError' })
+      }
+      this.#chargeReading(0)
+      this.bytesOut += bytes
+      if (this.bytesOut > limits.bytesOut) {
+        instance.gauge.halt('bytes')
+        return 0
+      }
+    } else instance.gauge.charge(CALL_FUEL)
+    if (capability.sync) {
+      // The deadline passed while the arguments were read: nothing leaves the guest any more.
+      if (instance.gauge.stopReason !== undefined) return 0
+      const reply = this.#syncCalls.call(capability.index, args, bytes)
+      instance.gauge.hostWorked()
+      if (reply instanceof Refusal) return this.#throwInGuest(reply.failure)
+      if (reply === undefined) return 0
+      let cell: number
+      try {
+        cell = writer.write(reply, DEFAULT_VALUE_LIMITS, capability.name)
+      } catch (error) {
+        return this.#throwInGuest(invalidResult(error))
+      }
+      this.receive(writer.lastBytes)
+      instance.gauge.charge(writer.lastBytes * CALL_FUEL_PER_BYTE)
+      return cell
+    }
+    const id = this.calls
+    const promise = this.#pooled.newPromise()
+    const record: PendingRecord = {
+      id,
+      capability: capability.name,
+      args,
+      bytes,
+      askedAtMs: this.clock.peek(),
+      resolve: promise.resolve,
+      reject: promise.reject,
+    }
+    this.#pending.set(id, record)
+    this.#asked.push(publicCall(record))
+    return promise.promise
+  }
+
+  /** A refusal of the bridge itself: awaited capabilities reject, sync ones throw. */
+  #refuse(capability: GuestCapability, failure: GuestFailure): number {
+    if (capability.sync) return this.#throwInGuest(failure)
+    const { promise, resolve, reject } = this.#pooled.newPromise()
+    const error = this.#pooled.writer.writeFailure(failure)
+    this.#pooled.callAndFree(reject, error)
+    this.#pooled.free(error, resolve, reject)
+    return promise
+  }
+
+  #throwInGuest(failure: GuestFailure): number {
+    const { instance, guest, writer } = this.#pooled
+    const error = writer.writeFailure(failure)
+    const thrown = instance.exports.QTS_Throw(guest.context, error)
+    this.#pooled.free(error)
+    return thrown
+  }
+
+  readClock(): number {
+    return this.clock.read()
+  }
+
+  promiseRejection(promise: bigint, reason: bigint, handled: number): void {
+    const address = Number(BigInt.asUintN(32, promise))
+    if (handled !== 0) this.#rejections.handled(address)
+    else {
+      this.#rejections.rejected(address, () => {
+        const error = this.#pooled.reader.readErrorBits(reason)
+        this.#chargeReading(0)
+        return this.locate(error)
+      })
+    }
+  }
+
+  /** Gives the guest the answer to a call that is pending. */
+  deliver(answer: Answer): void {
+    const record = this.#pending.get(answer.id) as PendingRecord
+    const { instance, writer } = this.#pooled
+    this.#pending.delete(record.id)
+    let cell: number
+    let settle = record.resolve
+    if (answer.ok) {
+      try {
+        cell = writer.write(answer.value, DEFAULT_VALUE_LIMITS, record.capability)
+      } catch (error) {
+        settle = record.reject
+        cell = writer.writeFailure(invalidResult(error))
+      }
+    } else {
+      settle = record.reject
+      cell = writer.writeFailure(answer.error)
+    }
+    this.receive(writer.lastBytes)
+    instance.gauge.charge(CALL_FUEL + writer.lastBytes * CALL_FUEL_PER_BYTE)
+    this.#pooled.callAndFree(settle, cell)
+    this.#pooled.free(cell, record.resolve, record.reject)
+  }
+
+  /** Counts bytes that enter the guest. */
+  receive(bytes: number): void {
+    this.bytesIn += bytes
+    if (this.bytesIn > this.#limits.bytesIn) this.#pooled.instance.gauge.halt('bytes')
+  }
+}
+
+/**
+ * The host's capabilities in the order of the guest's functions.
+ * @throws CaissonError `checkpoint_refused` unless they are the same ones
+ */
+function sameCapabilities(
+  captured: readonly GuestCapability[],
+  granted: readonly GuestCapability[],
+): readonly NumberedCapability[] {
+  const index = new Map(granted.map(({ name, sync }, i) => [`${sync ? 'sync ' : ''}${name}`, i]))
+  const numbered = captured.map((capability) => ({
+    ...capability,
+    index: index.get(`${capability.sync ? 'sync ' : ''}${capability.name}`) ?? -1,
+  }))
+  const missing = numbered.filter((one) => one.index < 0).map(({ name }) => name)
+  const names = new Set(captured.map(({ name }) => name))
+  const added = granted.filter(({ name }) => !names.has(name)).map(({ name }) => name)
+  if (missing.length > 0 || added.length > 0) {
+    throw new CaissonError(
+      'checkpoint_refused',
+      `The guest was captured with other grants.${missing.length > 0 ? ` Missing now: ${missing.join(', ')}.` : ''}${added.length > 0 ? ` Not there then: ${added.join(', ')}.` : ''}`,
+      { details: { missing, added } },
+    )
+  }
+  return numbered
+}
+
+/** What a guest gets for an answer that it cannot take. Everything else goes on up. */
+function invalidResult(error: unknown): GuestFailure {
+  if (!CaissonError.is(error) || error.code === 'corrupted') throw error
+  return { code: 'invalid_result', message: error.message }
+}
+
+function publicCall({ id, capability, args, bytes, askedAtMs }: PendingCall): PendingCall {
+  return { id, capability, args, bytes, askedAtMs }
+}
