@@ -42,6 +42,17 @@ describe('an isolate', () => {
     isolate.dispose()
   })
 
+  it('has an input in every form, undefined where the host gives none', () => {
+    for (const source of ['typeof input', 'return typeof input', 'export default (given) => typeof given']) {
+      const isolate = newIsolate(pool)
+      expect(isolate.start(startOf(source), FREELY)).toMatchObject({
+        status: 'completed',
+        value: 'undefined',
+      })
+      isolate.dispose()
+    }
+  })
+
   it('delivers none of the calls of a turn that ends at a limit', () => {
     const isolate = newIsolate(pool)
     const turn = isolate.start(
