@@ -150,3 +150,30 @@ export default [
 ]
 `
 }
+
+/**
+ * Tools that write down what they did to `done.log` in the working directory of the test: a price, which can be asked
+ * for again, and an order, which cannot. While there is a file `hang`, orders are never answered.
+ */
+export function keptTools(entry: 'sources' | 'build'): string {
+  const path = entry === 'sources' ? NODE_ENTRY : join(ROOT, 'dist/src/entry/node.js')
+  return `import { appendFileSync, existsSync } from 'node:fs'
+import { capability, CaissonError } from ${JSON.stringify(path)}
+const here = (name) => new URL(name, import.meta.url)
+const note = (what) => appendFileSync(here('done.log'), what + '\\n')
+const text = { '~standard': { version: 1, vendor: 'test',
+  validate: (value) => typeof value === 'string' ? { value } : { issues: [{ message: 'no text' }] } } }
+export default [
+  capability({ name: 'shop.price', description: 'Price', effect: 'read', idempotent: true,
+    invoke: async ({ sku }) => { note('price ' + sku); return { price: 5 } } }),
+  capability({ name: 'shop.order', description: 'Order', effect: 'write', output: text,
+    invoke: async ({ sku }) => {
+      note('order ' + sku)
+      if (existsSync(here('hang'))) { console.error('hanging'); await new Promise(() => {}) }
+      return 'ordered ' + sku
+    } }),
+  capability({ name: 'shop.fail', description: 'Fails', effect: 'read',
+    invoke: async () => { throw new CaissonError('denied', 'No.') } }),
+]
+`
+}

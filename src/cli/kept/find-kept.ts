@@ -6,7 +6,6 @@
 import { resolve } from 'node:path'
 import { nodeCheckpointPorts } from '../../../host-bindings/system/checkpoint-ports.node.ts'
 import { clipText } from '../../base/escape-text.ts'
-import type { RunStore } from '../../ports/run-store.ts'
 import { isRunName } from '../../runtime/check-options.ts'
 import type { InspectedCheckpoint } from '../../snapshot/container/inspect-checkpoint.ts'
 import { inspectCheckpoint } from '../../snapshot/container/inspect-checkpoint.ts'
@@ -48,15 +47,13 @@ export async function findKept(given: GivenFlags, cwd: string): Promise<Found> {
   if (ledger !== 'directory') return { file, kept: undefined }
   const store = await openStore(ledgerOf(target), cwd)
   const { run } = file.inspected
-  const kept = { store, storeName: ledgerOf(target), run, file: place }
-  if (isRunName(run) && (await hasRun(store, run))) return { file, kept }
-  await store.close()
-  throw new CliError({
-    exit: EXIT.refusedInput,
-    code: 'checkpoint_refused',
-    message: `"${clipText(target, 200)}" is of the run "${clipText(run, 128)}", of which the ledger beside it knows nothing.`,
-    hint: `Put the file beside the ledger that was written with it, under its own name: FILE and FILE.ledger.`,
-  })
+  try {
+    if (!isRunName(run) || (await store.entries(run, 0, 1)).length === 0) throw unknownRun(target, run)
+    return { file, kept: { store, storeName: ledgerOf(target), run, file: place } }
+  } catch (error) {
+    await store.close()
+    throw refusalOf(error, true)
+  }
 }
 
 async function readFound(place: CheckpointPlace): Promise<FoundFile> {
@@ -77,8 +74,13 @@ async function readFound(place: CheckpointPlace): Promise<FoundFile> {
   }
 }
 
-async function hasRun(store: RunStore, run: string): Promise<boolean> {
-  return (await store.entries(run, 0, 1)).length > 0
+function unknownRun(target: string, run: string): CliError {
+  return new CliError({
+    exit: EXIT.refusedInput,
+    code: 'checkpoint_refused',
+    message: `"${clipText(target, 200)}" is of the run "${clipText(run, 128)}", of which the ledger beside it knows nothing.`,
+    hint: 'Put the file beside the ledger that was written with it, under its own name: FILE and FILE.ledger.',
+  })
 }
 
 async function nothing({ given }: CheckpointPlace, hasLedger: boolean, cwd: string): Promise<CliError> {

@@ -72,6 +72,16 @@ function hintFor({ code, details }: CaissonError): string | undefined {
   return HINTS[code]
 }
 
+/** What differs where the keys are others. */
+const KEYS: ReadonlySet<unknown> = new Set([
+  'mac',
+  'macKey',
+  'authentication',
+  'encryption',
+  'encryptionKey',
+  'log',
+])
+
 function refusedHint({ differs, missing, added, newest }: CaissonError['details']): string | undefined {
   const names = (list: unknown): string =>
     (Array.isArray(list) ? list : []).map((name) => `--grant ${String(name)}`).join(' ')
@@ -85,9 +95,8 @@ function refusedHint({ differs, missing, added, newest }: CaissonError['details'
   if (newest !== undefined || differs === 'end') {
     return 'Nothing was run. caisson show FILE says how the run stands; its store has what it came to.'
   }
-  if (differs === 'mac' || differs === 'macKey' || differs === 'encryptionKey' || differs === 'encryption') {
-    return 'Give the keys that it was written with: --key-file FILE.'
-  }
+  if (KEYS.has(differs))
+    return 'Give the keys that it was written with, or none where it was written without: --key-file FILE.'
   return differs === undefined
     ? 'Give exactly the rights that it was started with: the same --tools, --grant and --allow- flags.'
     : undefined

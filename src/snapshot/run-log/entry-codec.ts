@@ -161,7 +161,7 @@ function refused({ run, at }: EntryPlace, what: string): CaissonError {
     'checkpoint_refused',
     `Entry ${at} of the log of run "${run}" is not taken: ${what}.`,
     {
-      details: { run, at },
+      details: { differs: 'log', run, at },
     },
   )
 }
