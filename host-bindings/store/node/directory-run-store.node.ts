@@ -233,8 +233,8 @@ class DirectoryRunStore implements RunStore {
   }
 
   async #close(): Promise<void> {
-    const releases = [...this.#held.values()].map((held) => this.#release(held))
-    await Promise.all([...this.#pending, ...releases])
+    for (const held of this.#held.values()) void this.#release(held)
+    await Promise.all(this.#pending)
     await this.#open.close().catch(() => {})
     await this.#root.close().catch(() => {})
   }
@@ -269,17 +269,18 @@ class DirectoryRunStore implements RunStore {
 
   /** Never rejects: a run that cannot be given back is free when its time is over, or this process is. */
   #release(held: HeldRun): Promise<void> {
-    const released = this.#queue.run(held.run, async () => {
-      if (this.#held.get(held.run) !== held) return
-      this.#held.delete(held.run)
-      await this.#open.use(held.run, 'held', async (open) => open && this.#leases.giveBack(open, held))
-    })
-    return released.catch(() => {})
+    const released = this.#queue
+      .run(held.run, async () => {
+        if (this.#held.get(held.run) !== held) return
+        this.#held.delete(held.run)
+        await this.#open.use(held.run, 'held', async (open) => open && this.#leases.giveBack(open, held))
+      })
+      .catch(() => {})
+    return this.#untilEnded(released)
   }
 
-  async #do<T>(doing: string, act: () => Promise<T>): Promise<T> {
-    if (this.#closing !== undefined) throw storeClosed()
-    const result = storing(doing, act)
+  /** Closing waits for it. */
+  async #untilEnded<T>(result: Promise<T>): Promise<T> {
     const ended = result.then(
       () => {},
       () => {},
@@ -290,6 +291,11 @@ class DirectoryRunStore implements RunStore {
     } finally {
       this.#pending.delete(ended)
     }
+  }
+
+  async #do<T>(doing: string, act: () => Promise<T>): Promise<T> {
+    if (this.#closing !== undefined) throw storeClosed()
+    return this.#untilEnded(storing(doing, act))
   }
 
   /** The log as this store knows it: what it holds, it knows to be acknowledged. */
