@@ -7,16 +7,16 @@
  */
 import { readFile, rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
 import { openDirectoryRunStore } from '../../host-bindings/store/node/directory-run-store.node.ts'
 import type { Outcome, RunHead, RunStore } from '../../src/entry/node.ts'
 import { readProducts } from './catalogue.ts'
 import type { JobEvent, JobOrder } from './job-events.ts'
 import { type JobEnd, startJob } from './job-run.ts'
 import { type Narrator, oneLine } from './narrator.ts'
-import { type PackedRun, packRun } from './packed-run.ts'
+import { packRun } from './packed-run.ts'
 import { openPageVisit, type PageVisit } from './page-visit.ts'
 import { startPriceService } from './price-service.ts'
+import { repeatInPage } from './repeat-in-page.ts'
 import { CHECKPOINT_EVERY, GRANTS, LIMITS, RUN } from './terms.ts'
 
 export interface StoryOptions {
@@ -168,39 +168,6 @@ function tellOutcome(outcome: Outcome, { say, plain }: Narrator): void {
   plain()
   say(outcome.status, endOf(outcome))
   for (const line of usageLines(outcome.usage)) say('used', line)
-}
-
-/** The checkpoint of the moment of the kill, in a browser. @returns whether it ended as the process did */
-async function repeatInPage(
-  visit: PageVisit | string,
-  packed: PackedRun,
-  outcome: Outcome,
-  { say, plain }: Narrator,
-): Promise<boolean> {
-  plain()
-  if (typeof visit === 'string') {
-    say('browser', `left out, there is none here: ${oneLine(visit, 70)}`)
-    say('', '.. install Chromium or Chrome, or set CHROMIUM_PATH, to see the run go on in a page')
-    return true
-  }
-  const kibibytes = ((JSON.stringify(packed).length * 3) / 4 / 1024).toFixed(0) // it is base64
-  say('browser', `${visit.browser}: a page gets the same checkpoint and the log (${kibibytes} KiB)`)
-  const there = await visit.repeat(packed)
-  const value = (of: Outcome): unknown => (of.status === 'completed' ? of.value : of.status)
-  const same = [
-    ['result', isDeepStrictEqual(value(there), value(outcome))],
-    ['fuel', there.usage.fuel === outcome.usage.fuel],
-    ['state digest', there.stateDigest !== undefined && there.stateDigest === outcome.stateDigest],
-  ] as const
-  say('', '.. from that await to the end: recorded answers, at their times, in their order; no call')
-  const differs = same.filter(([, equal]) => !equal).map(([name]) => name)
-  if (differs.length > 0) {
-    say('browser', `DIFFERENT: ${differs.join(', ')}`)
-    return false
-  }
-  say('browser', 'the same result, the same fuel, the same state digest')
-  say('digest', oneLine(there.stateDigest ?? '', 80))
-  return true
 }
 
 /** How it ended, in one line. */
