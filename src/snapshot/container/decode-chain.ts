@@ -7,17 +7,18 @@
  *    one link less, a memory that is not larger, and not secret if the child is not. So there are no cycles, and no
  *    more links than the limit.
  * 3. The root is compared for the head: its pages are the sum of all links, whose bytes its digest covers through
- *    their own. So a chain costs one pass over what it changed, not one for each link.
+ *    their own. So a chain costs what it changed: pages are copied and digested once, not once for each link.
  */
 import type { Digest } from '../../base/digest.ts'
 import type { PageTree } from '../page-tree.ts'
-import type { Checkpoint, CheckpointHeader, CheckpointParent, DecodeOptions } from './checkpoint.ts'
+import type { Checkpoint, CheckpointHeader, DecodeOptions } from './checkpoint.ts'
 import { checkLimit, parseCheckpointLimits } from './checkpoint-limits.ts'
 import type { ContainerParts } from './container-parts.ts'
-import { checkBase, checkpointHeader, checkRoot, decodeBody } from './decode-checkpoint.ts'
+import { checkBase, checkpointHeader, decodeBody, finishPages } from './decode-checkpoint.ts'
 import { openContainer } from './open-container.ts'
 import { Pacer } from './pacer.ts'
 import { damaged } from './refusals.ts'
+import { WorkingPages } from './working-pages.ts'
 
 /** A checkpoint that was read through its parents. */
 export interface DecodedChain extends Checkpoint {
@@ -42,13 +43,14 @@ export async function decodeChain(
   const links = await openLinks(head, load, options, pacer)
   const [newest] = links as [ContainerParts]
   await checkBase((links.at(-1) as ContainerParts).header, base, options, pacer)
-  let below: CheckpointParent & { readonly state: Uint8Array } = { pages: base, state: new Uint8Array(0) }
-  for (const parts of links.toReversed()) below = await decodeBody(parts, below, options, pacer)
-  await checkRoot(newest.header, below.pages, base, options, pacer)
+  const working = new WorkingPages(base)
+  let state: Uint8Array | undefined
+  for (const parts of links.toReversed()) state = await decodeBody(parts, working, state, options, pacer)
+  const pages = await finishPages(newest.header, working, base, options, pacer)
   return {
     header: checkpointHeader(newest.header),
-    state: below.state,
-    pages: below.pages,
+    state: state as Uint8Array,
+    pages,
     chain: links.map(({ id }) => id),
   }
 }

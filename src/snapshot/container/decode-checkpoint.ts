@@ -8,7 +8,7 @@
  * 4. The host is never blocked for more than a few milliseconds.
  */
 import { CaissonError } from '../../base/errors.ts'
-import { PAGE_BYTES, type PageChange, type PageTree } from '../page-tree.ts'
+import { PAGE_BYTES, type PageTree } from '../page-tree.ts'
 import type { Checkpoint, CheckpointHeader, CheckpointParent, DecodeOptions } from './checkpoint.ts'
 import type { ContainerParts } from './container-parts.ts'
 import { fitsInMemory } from './fits-in-memory.ts'
@@ -20,6 +20,7 @@ import { damaged } from './refusals.ts'
 import { rootOf } from './root-in-steps.ts'
 import { parseSections, type Section, unpackSection } from './section-table.ts'
 import { applyStateChanges } from './state-changes.ts'
+import { WorkingPages } from './working-pages.ts'
 
 /**
  * Reads a checkpoint against what it was written against. `bytes` must not change until the promise has settled.
@@ -34,8 +35,9 @@ export async function decodeCheckpoint(
   const pacer = new Pacer(options.ports.pause)
   const parts = await openContainer(bytes, options, pacer)
   await checkBase(parts.header, parent.pages, options, pacer)
-  const { state, pages } = await decodeBody(parts, parent, options, pacer)
-  await checkRoot(parts.header, pages, parent.pages, options, pacer)
+  const working = new WorkingPages(parent.pages)
+  const state = await decodeBody(parts, working, parent.state, options, pacer)
+  const pages = await finishPages(parts.header, working, parent.pages, options, pacer)
   return { header: checkpointHeader(parts.header), state, pages }
 }
 
@@ -56,32 +58,37 @@ export async function checkBase(
   )
 }
 
-/** State and pages, not yet compared with the root. */
+/** The state; the pages are changed to what they are in the checkpoint, and not yet compared with its root. */
 export async function decodeBody(
   parts: ContainerParts,
-  parent: CheckpointParent,
+  pages: WorkingPages,
+  parentState: Uint8Array | undefined,
   options: DecodeOptions,
   pacer: Pacer,
-): Promise<{ readonly state: Uint8Array; readonly pages: PageTree }> {
+): Promise<Uint8Array> {
   const body = await openBody(parts, options)
   const sections = parseSections(body, parts.header)
-  return {
-    state: await decodeState(parts.header, sections, parent, options),
-    pages: await decodePages(parts.header, sections, parent.pages, options, pacer),
-  }
+  const state = await decodeState(parts.header, sections, parentState, options)
+  await decodePages(parts.header, sections, pages, options, pacer)
+  return state
 }
 
-/** @throws CaissonError `corrupted` for reason `root` */
-export async function checkRoot(
+/** The pages as a tree, which has the root that the header names. @throws CaissonError `corrupted` */
+export async function finishPages(
   header: CheckpointHeader,
-  pages: PageTree,
+  working: WorkingPages,
   known: PageTree,
   { ports }: DecodeOptions,
   pacer: Pacer,
-): Promise<void> {
+): Promise<PageTree> {
+  const pages = working.toTree()
+  if (!fitsInMemory(pages, header.memoryBytes)) {
+    throw damaged('pages', 'a page of its parent lies outside of its memory.')
+  }
   if ((await rootOf(pages, ports.hash, pacer, known)) !== header.root) {
     throw damaged('root', 'its pages are not those that it was taken of, or its parent is not the one given.')
   }
+  return pages
 }
 
 /** What a checkpoint says of itself, without what only its container needs. */
@@ -93,20 +100,20 @@ export function checkpointHeader(header: ContainerHeader): CheckpointHeader {
 async function decodeState(
   { stateBytes }: ContainerHeader,
   sections: readonly Section[],
-  parent: CheckpointParent,
+  parentState: Uint8Array | undefined,
   { ports }: DecodeOptions,
 ): Promise<Uint8Array> {
   const [first] = sections
   if (first?.type === 'stateChanges') {
     const changes = await unpackSection(first, ports.codec)
-    if (parent.state === undefined) {
+    if (parentState === undefined) {
       throw new CaissonError(
         'invalid_argument',
         "The checkpoint is written against its parent's state, which is missing.",
       )
     }
     try {
-      return applyStateChanges(parent.state, changes, stateBytes)
+      return applyStateChanges(parentState, changes, stateBytes)
     } catch (cause) {
       throw damaged('state', "the changes of its state do not fit its parent's.", cause)
     }
@@ -124,30 +131,23 @@ async function decodeState(
 async function decodePages(
   header: ContainerHeader,
   sections: readonly Section[],
-  parent: PageTree,
+  pages: WorkingPages,
   { ports }: DecodeOptions,
   pacer: Pacer,
-): Promise<PageTree> {
-  const memoryPages = header.memoryBytes / PAGE_BYTES
-  const reader = new PageSectionReader(parent, memoryPages)
-  const changes: PageChange[] = []
+): Promise<void> {
+  const reader = new PageSectionReader(pages, header.memoryBytes / PAGE_BYTES)
   for (const section of sections) {
     if (section.type !== 'pages') continue
     reader.begin(await unpackSection(section, ports.codec))
-    for (let change = nextPage(reader); change !== undefined; change = nextPage(reader)) {
-      changes.push(change)
+    while (readPage(reader)) {
       const pause = pacer.spend(PAGE_BYTES)
       if (pause !== undefined) await pause
     }
   }
   if (reader.count !== header.pages) throw damaged('pages', 'it holds other pages than its header announces.')
-  const pages = parent.with(changes)
-  if (!fitsInMemory(pages, header.memoryBytes))
-    throw damaged('pages', 'a page of its parent lies outside of its memory.')
-  return pages
 }
 
-function nextPage(reader: PageSectionReader): PageChange | undefined {
+function readPage(reader: PageSectionReader): boolean {
   try {
     return reader.next()
   } catch (cause) {

@@ -139,7 +139,7 @@ function readField(reader: ByteReader, type: FieldType): FieldValue {
     case 'text': {
       const length = reader.varint()
       if (length > MAX_TEXT_BYTES) throw reader.corrupted('a text is too long')
-      return fatalUtf8.decode(reader.raw(length))
+      return readText(reader.raw(length))
     }
     case 'digest':
       return digestOf(reader.raw(DIGEST_BYTES)) satisfies Digest
@@ -158,6 +158,11 @@ function readField(reader: ByteReader, type: FieldType): FieldValue {
     case 'nonce':
       return reader.raw(NONCE_BYTES)
   }
+}
+
+function readText(bytes: Uint8Array): string {
+  const isShort = bytes.length <= SHORT_TEXT && bytes.every((byte) => byte <= 0x7f)
+  return isShort ? String.fromCharCode(...bytes) : fatalUtf8.decode(bytes)
 }
 
 function invalid(what: string): CaissonError {

@@ -11,6 +11,7 @@ import { PAGE_BYTES, type PageChange, type PageTree } from '../page-tree.ts'
 import { PAGE_KIND } from './container-format.ts'
 import { RecentWords } from './recent-words.ts'
 import { applyWordEdits, WordEditor } from './word-edits.ts'
+import type { WorkingPages } from './working-pages.ts'
 
 /** A section is closed when it has reached this size: what is compressed at once. */
 const FULL_SECTION_BYTES = 262_144
@@ -65,15 +66,16 @@ export class PageSectionWriter {
 
 /** Reads pages one after the other, from section after section. */
 export class PageSectionReader {
-  readonly #parent: PageTree
+  readonly #pages: WorkingPages
   readonly #memoryPages: number
   readonly #recent = new RecentWords()
   #reader = new ByteReader(new Uint8Array(0))
   #last = -1
   #count = 0
 
-  constructor(parent: PageTree, memoryPages: number) {
-    this.#parent = parent
+  /** @param pages those of the parent, in which pages are changed */
+  constructor(pages: WorkingPages, memoryPages: number) {
+    this.#pages = pages
     this.#memoryPages = memoryPages
   }
 
@@ -87,36 +89,45 @@ export class PageSectionReader {
     this.#recent.clear()
   }
 
-  /** Undefined at the end of the section. @throws CaissonError `corrupted` */
-  next(): PageChange | undefined {
+  /** Changes one page. False at the end of the section. @throws CaissonError `corrupted` */
+  next(): boolean {
     const reader = this.#reader
-    if (reader.remaining === 0) return undefined
+    if (reader.remaining === 0) return false
     const head = reader.varint()
     const kind = head % 4
     const index = this.#last + 1 + (head - kind) / 4
     if (index >= this.#memoryPages) throw reader.corrupted('a page lies outside of the memory')
     this.#last = index
     this.#count += 1
-    return [index, this.#page(kind, index)]
+    this.#change(kind, index)
+    return true
   }
 
-  #page(kind: number, index: number): Uint8Array | undefined {
+  #change(kind: number, index: number): void {
     const reader = this.#reader
     switch (kind) {
       case PAGE_KIND.zeros:
-        return undefined
-      case PAGE_KIND.literal:
-        return this.#checked(reader.raw(PAGE_BYTES).slice())
-      case PAGE_KIND.words:
-        return this.#checked(applyWordEdits(reader, index, this.#parent.page(index), this.#recent))
+        this.#pages.set(index, undefined)
+        return
+      case PAGE_KIND.literal: {
+        const page = reader.raw(PAGE_BYTES).slice()
+        this.#check(page)
+        this.#pages.set(index, page)
+        return
+      }
+      case PAGE_KIND.words: {
+        const page = this.#pages.own(index)
+        applyWordEdits(reader, index, page, this.#recent)
+        this.#check(page)
+        return
+      }
       default:
         throw reader.corrupted('there is no such kind of page')
     }
   }
 
-  #checked(page: Uint8Array): Uint8Array {
+  #check(page: Uint8Array): void {
     if (isZeros(page)) throw this.#reader.corrupted('a page of zeros in a longer form')
-    return page
   }
 }
 

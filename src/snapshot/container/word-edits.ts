@@ -129,17 +129,16 @@ export class WordEditor {
 }
 
 /**
- * The page that the edits make of `before`, as a new one.
- * @throws CaissonError `corrupted`
+ * Changes the page in place.
+ * @throws CaissonError `corrupted`, having changed some of it
  */
 export function applyWordEdits(
   reader: ByteReader,
   index: number,
-  before: Page,
+  page: Uint8Array,
   recent: RecentWords,
-): Uint8Array {
-  const page = before === undefined ? new Uint8Array(PAGE_BYTES) : before.slice()
-  const view = new DataView(page.buffer)
+): void {
+  const view = new DataView(page.buffer, page.byteOffset, PAGE_BYTES)
   const runs = reader.varint()
   let word = 0
   for (let run = 0; run < runs; run++) {
@@ -156,7 +155,6 @@ export function applyWordEdits(
       recent.add(value)
     }
   }
-  return page
 }
 
 function readWord(reader: ByteReader, address: number, previous: number, recent: RecentWords): number {
