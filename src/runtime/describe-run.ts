@@ -68,21 +68,42 @@ export async function listRuns(
 ): Promise<readonly ListedRun[]> {
   const listed: ListedRun[] = []
   for (const run of await store.runs()) {
-    const head = await store.head(run)
-    let checkpointBytes = 0
-    let missing = 0
-    let engine: string | undefined
-    for (const [i, id] of (head?.chain ?? []).entries()) {
-      const bytes = await store.getBlob(id)
-      if (bytes === undefined) missing += 1
-      else checkpointBytes += bytes.length
-      if (i === 0) engine = (await inspected(bytes, options))?.engine
+    try {
+      listed.push(await listRun(store, run, options, tenant))
+    } catch (error) {
+      if (!CaissonError.is(error, 'corrupted')) throw error
+      listed.push({
+        run,
+        summary: undefined,
+        checkpoints: 0,
+        checkpointBytes: 0,
+        missing: 0,
+        engine: undefined,
+      })
     }
-    engine ??= await startEngine(store, run, options, tenant)
-    const checkpoints = head?.chain.length ?? 0
-    listed.push({ run, summary: summaryOf(head), checkpoints, checkpointBytes, missing, engine })
   }
   return listed
+}
+
+async function listRun(
+  store: RunStore,
+  run: string,
+  options: EntryCodecOptions,
+  tenant: string,
+): Promise<ListedRun> {
+  const head = await store.head(run)
+  let checkpointBytes = 0
+  let missing = 0
+  let engine: string | undefined
+  for (const [i, id] of (head?.chain ?? []).entries()) {
+    const bytes = await store.getBlob(id)
+    if (bytes === undefined) missing += 1
+    else checkpointBytes += bytes.length
+    if (i === 0) engine = (await inspected(bytes, options))?.engine
+  }
+  engine ??= await startEngine(store, run, options, tenant)
+  const checkpoints = head?.chain.length ?? 0
+  return { run, summary: summaryOf(head), checkpoints, checkpointBytes, missing, engine }
 }
 
 /**

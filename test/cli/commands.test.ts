@@ -13,7 +13,8 @@ describe('help', () => {
   it.each([40, 50, 60, 100])(
     'fits terminals of %d columns, but for command lines to copy',
     async (columns) => {
-      for (const args of [['--help'], ['run', '--help'], ['help', 'doctor'], ['bench', '-h']]) {
+      const commands = ['run', 'resume', 'runs', 'show', 'doctor']
+      for (const args of [['--help'], ['bench', '-h'], ...commands.map((name) => ['help', name])]) {
         const { code, stdout } = await caisson(args, columns)
         expect(code).toBe(0)
         const long = stdout
@@ -41,6 +42,12 @@ describe('help', () => {
       'seed',
       'now',
       'thread',
+      'store',
+      'run',
+      'stop-at-call',
+      'checkpoint',
+      'key-file',
+      'secret',
       'json',
     ]) {
       expect(stdout).toContain(`--${flag}`)

@@ -175,6 +175,20 @@ describe('a file without its ledger', () => {
     expect(done()).toEqual(['price A-1'])
   })
 
+  it('does not even make the calls that can be repeated while others are undecided', async () => {
+    const both = 'return await Promise.all([shop.price({ sku: "A-1" }), shop.order({ sku: "B-2" })])'
+    writeFileSync(join(folder.path, 'shop.js'), both)
+    await park(2, 'both')
+    renameSync(join(folder.path, 'both'), join(folder.path, 'lone'))
+    const before = done()
+    const { code, json } = await resume('lone', '--json')
+    expect(code).toBe(6)
+    expect(json()).toMatchObject({ inDoubt: [2], pending: [{ id: 1 }, { id: 2 }] })
+    expect(done()).toEqual(before)
+    expect((await resume('lone', '--confirm', '2')).code).toBe(0)
+    expect(done()).toHaveLength(before.length + 2)
+  })
+
   it('makes a call again that somebody confirms, by id or by digest of what was asked', async () => {
     const { pending } = (await resume('alone', '--json')).json() as RunJson & {
       pending: { digest: string }[]

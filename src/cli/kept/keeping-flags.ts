@@ -10,7 +10,7 @@ export const STORE: Flag = {
 export const STOP_AT_CALL: Flag = {
   name: 'stop-at-call',
   value: 'N',
-  help: 'Parks the program when its N-th call has been asked for, and before it is made. Exit code 6. Sync calls do not count.',
+  help: 'Parks the program when its N-th call has been asked for, and before it is made. Exit code 6. Calls of sync capabilities count, and are made: then it is parked at the next other one.',
 }
 
 export const KEY_FILE: Flag = {

@@ -4,6 +4,7 @@ import { parseCount } from './parse-count.ts'
 import { parseDuration, showDuration } from './parse-duration.ts'
 import { parseInstant } from './parse-instant.ts'
 import { parseSize, showSize, sizeMeant } from './parse-size.ts'
+import { showAge } from './show-age.ts'
 
 const usage = (message: RegExp): object =>
   expect.objectContaining({ exit: 2, code: 'usage', message: expect.stringMatching(message) })
@@ -127,4 +128,22 @@ describe('instants', () => {
       expect(() => parseInstant('now', text)).toThrow(usage(/ISO 8601/))
     },
   )
+})
+
+describe('ages', () => {
+  it('are one number and one unit', () => {
+    const ages = [-5_000, 0, 999, 1_000, 59_999, 60_000, 3_599_999, 3_600_000, 86_400_000, 40 * 86_400_000]
+    expect(ages.map(showAge)).toEqual([
+      'now',
+      'now',
+      'now',
+      '1 s',
+      '59 s',
+      '1 min',
+      '59 min',
+      '1 h',
+      '1 d',
+      '40 d',
+    ])
+  })
 })
