@@ -1,7 +1,7 @@
 /** What the ports of checkpoints promise, on both platforms. */
 import { deflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { toHex } from '../../src/base/bytes.ts'
 import type { CheckpointPorts } from '../../src/ports/checkpoint-ports.ts'
 import { nodeCheckpointPorts } from './checkpoint-ports.node.ts'
@@ -143,5 +143,12 @@ describe.each<[string, CheckpointPorts]>([
     const until = Date.now() + 5_000
     while (!fired && Date.now() < until) await pause()
     expect(fired).toBe(true)
+  })
+})
+
+describe('the pause of web', () => {
+  it('falls back to a timer where there are no message channels', async () => {
+    vi.stubGlobal('MessageChannel', undefined)
+    await expect(webCheckpointPorts.pause()).resolves.toBeUndefined()
   })
 })
