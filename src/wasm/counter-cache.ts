@@ -9,7 +9,7 @@
  * Two flow analyses on bits: `dirty` forward, `live` backward; stores count as reads.
  */
 import type { CheckSites } from './check-sites.ts'
-import type { DecodedBody } from './decode-body.ts'
+import type { DecodedBody } from './decoded-body.ts'
 import { EDGE, EXIT, type FlowGraph } from './flow-graph.ts'
 import type { Frequencies, Outgoing } from './frequency.ts'
 import { OP } from './opcode-table.ts'

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { CaissonError } from '../base/errors.ts'
 import type { CodeContext } from './code-context.ts'
-import { DecodedBody, decodeBody } from './decode-body.ts'
+import { decodeBody } from './decode-body.ts'
+import { DecodedBody } from './decoded-body.ts'
 import { OP } from './opcode-table.ts'
 import { I32, I64 } from './value-type.ts'
 

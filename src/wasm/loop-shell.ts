@@ -26,7 +26,7 @@
 import type { CheckSites } from './check-sites.ts'
 import type { CodeWriter } from './code-writer.ts'
 import { usesGlobalCounter } from './counter-cache.ts'
-import type { DecodedBody } from './decode-body.ts'
+import type { DecodedBody } from './decoded-body.ts'
 import { EXIT, type FlowGraph } from './flow-graph.ts'
 import type { Frequencies } from './frequency.ts'
 import { IntList } from './int-list.ts'

@@ -7,7 +7,7 @@ import { ByteWriter } from './byte-writer.ts'
 import type { CodeContext } from './code-context.ts'
 import { CodeWriter } from './code-writer.ts'
 import { BULK_BY_OPCODE } from './cost.ts'
-import type { DecodedBody } from './decode-body.ts'
+import type { DecodedBody } from './decoded-body.ts'
 import { addExport, addFunction, addGlobal, addType, type NewFunction } from './edit.ts'
 import { mapFunctions } from './map-functions.ts'
 import {
@@ -20,7 +20,7 @@ import {
   REFILL_FUEL,
   REFILL_IMPORT,
 } from './meter-options.ts'
-import type { MeterRuntime } from './metered-body.ts'
+import type { MeterRuntime } from './meter-runtime.ts'
 import type { FunctionBody, FunctionType, Import, Module } from './module.ts'
 import { OP } from './opcode-table.ts'
 import { ResultBlocks } from './result-block.ts'

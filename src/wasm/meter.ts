@@ -20,6 +20,8 @@
  * 6. A trap ends the instance; then the counter may lack or exceed what the interrupted functions did.
  * 7. The same bytes and options give the same bytes. Both profiles have the same sites and the same counts.
  */
+
+import { buildFlowGraph } from './build-flow-graph.ts'
 import { ByteWriter } from './byte-writer.ts'
 import { buildCallGraph, type CallGraph } from './call-graph.ts'
 import { capModule } from './cap.ts'
@@ -28,17 +30,14 @@ import { type CodeContext, codeContext } from './code-context.ts'
 import { CodeWriter } from './code-writer.ts'
 import { BULK_BY_OPCODE, fuelCost } from './cost.ts'
 import { planCounterCache } from './counter-cache.ts'
-import { DecodedBody, decodeBody } from './decode-body.ts'
+import { decodeBody } from './decode-body.ts'
+import { DecodedBody } from './decoded-body.ts'
 import { encodeModule } from './encode-module.ts'
-import { buildFlowGraph, type FlowContext, type FlowGraph } from './flow-graph.ts'
-import {
-  estimateFrequencies,
-  type Frequencies,
-  measuredFrequencies,
-  type Outgoing,
-  outgoingEdges,
-} from './frequency.ts'
+import type { FlowContext } from './flow-context.ts'
+import type { FlowGraph } from './flow-graph.ts'
+import { estimateFrequencies, type Frequencies, type Outgoing, outgoingEdges } from './frequency.ts'
 import { chooseShells } from './loop-shell.ts'
+import { measuredFrequencies } from './measured-frequency.ts'
 import { MeterAdditions } from './meter-additions.ts'
 import { prepareModule } from './meter-input.ts'
 import { type Metered, type MeterOptions, type MeterReport, START_EXPORT } from './meter-options.ts'

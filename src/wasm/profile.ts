@@ -6,12 +6,15 @@
  * such a function the numbers do not match, and the pass estimates.)
  */
 import { CaissonError } from '../base/errors.ts'
+import { buildFlowGraph } from './build-flow-graph.ts'
 import { ByteWriter } from './byte-writer.ts'
 import { codeContext } from './code-context.ts'
 import { CodeWriter } from './code-writer.ts'
-import { DecodedBody, decodeBody } from './decode-body.ts'
+import { decodeBody } from './decode-body.ts'
+import { DecodedBody } from './decoded-body.ts'
 import { encodeModule } from './encode-module.ts'
-import { buildFlowGraph, type FlowContext, type FlowGraph, ROLE } from './flow-graph.ts'
+import type { FlowContext } from './flow-context.ts'
+import { type FlowGraph, ROLE } from './flow-graph.ts'
 import type { BlockFrequencies } from './meter-options.ts'
 import type { Export, FunctionBody, Global, Module } from './module.ts'
 import { OP } from './opcode-table.ts'

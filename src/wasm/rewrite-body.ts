@@ -7,7 +7,7 @@
  */
 import { ByteReader } from './byte-reader.ts'
 import type { CodeWriter } from './code-writer.ts'
-import type { DecodedBody } from './decode-body.ts'
+import type { DecodedBody } from './decoded-body.ts'
 import { OP } from './opcode-table.ts'
 import type { ValueType } from './value-type.ts'
 import { writeValueType } from './value-type.ts'

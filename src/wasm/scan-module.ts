@@ -1,6 +1,7 @@
 /** One look at every body before any is rewritten: whom it calls, what it uses, how large its frame is. */
 import type { CodeContext } from './code-context.ts'
-import { DecodedBody, decodeBody } from './decode-body.ts'
+import { decodeBody } from './decode-body.ts'
+import { DecodedBody } from './decoded-body.ts'
 import type { Module } from './module.ts'
 import { FEATURES, OP } from './opcode-table.ts'
 
