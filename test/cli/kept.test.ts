@@ -132,7 +132,7 @@ describe('a program that is parked as one file', () => {
   it('is gone on with by one of two who try at once', async () => {
     await park(2)
     const both = await Promise.all([resume('f'), resume('f')])
-    expect(both.map(({ code }) => code).sort()).toEqual([0, 7])
+    expect(new Set(both.map(({ code }) => code))).toEqual(new Set([0, 7]))
     expect(done()).toHaveLength(3)
   })
 

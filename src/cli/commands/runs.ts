@@ -71,7 +71,7 @@ function runEntry({ run, summary, checkpoints, checkpointBytes, missing, engine 
 }
 
 /** @throws CliError usage without `--store` */
-export function requireStore(given: GivenFlags, command: string): string {
+function requireStore(given: GivenFlags, command: string): string {
   const store = given.value('store')
   if (store !== undefined) return store
   throw new CliError({

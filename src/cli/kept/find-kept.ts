@@ -86,8 +86,7 @@ function unknownRun(target: string, run: string): CliError {
 async function nothing({ given }: CheckpointPlace, hasLedger: boolean, cwd: string): Promise<CliError> {
   const shown = clipText(given, 200)
   if (hasLedger) {
-    const store = await openStore(ledgerOf(given), cwd)
-    const [run = 'RUN'] = await store.runs().finally(() => store.close())
+    const run = await onlyRun(ledgerOf(given), cwd)
     return usage(
       `There is no file "${shown}": the process ended before it was written, or it was moved.`,
       `The ledger has the run: caisson resume ${run} --store ${ledgerOf(shown)}`,
@@ -99,6 +98,19 @@ async function nothing({ given }: CheckpointPlace, hasLedger: boolean, cwd: stri
       ? `For the name of a run, say where it is kept: --store DIR.`
       : 'Name a file that caisson run --checkpoint wrote.',
   )
+}
+
+/** The run of a ledger; a placeholder where nothing began. */
+async function onlyRun(ledger: string, cwd: string): Promise<string> {
+  const store = await openStore(ledger, cwd)
+  try {
+    const [run = 'RUN'] = await store.runs()
+    return run
+  } catch (error) {
+    throw refusalOf(error, true)
+  } finally {
+    await store.close()
+  }
 }
 
 function usage(message: string, hint: string): CliError {

@@ -38,11 +38,13 @@ function confirmedId({ pending }: Guest, one: number | Digest): number {
 }
 
 /** The guest as it was restored, put down again. */
-function parked(guest: Guest): Outcome {
+async function parked(guest: Guest): Promise<Outcome> {
   const { pending, inDoubt } = guest
+  const stateDigest = await guest.stateDigest()
   guest.dispose()
   const { usage, logs, unhandledRejections, engine } = guest.outcome as Outcome
-  return { status: 'suspended', pending, inDoubt, answered: [], usage, logs, unhandledRejections, engine }
+  const ended = { usage, logs, unhandledRejections, engine, stateDigest }
+  return { status: 'suspended', pending, inDoubt, answered: [], ...ended }
 }
 
 function unknownCall(what: string): CaissonError {

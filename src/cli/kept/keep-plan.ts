@@ -25,7 +25,7 @@ export interface KeepPlan {
  * One file is the newest checkpoint until the run is parked again or ends: none is taken in between, so that after
  * a crash the file is still what to go on from. Each stands alone.
  */
-export const ONE_FILE: CheckpointPolicy = {
+const ONE_FILE: CheckpointPolicy = {
   calls: Number.MAX_SAFE_INTEGER,
   bytes: Number.MAX_SAFE_INTEGER,
   ms: Number.MAX_SAFE_INTEGER,

@@ -106,7 +106,7 @@ export async function writeParked(
 }
 
 /** Said before the run begins: who is killed cannot say it any more. */
-export function sayWhere({ run, storeName }: RunPlace, io: CliIo): void {
+function sayWhere({ run, storeName }: RunPlace, io: CliIo): void {
   const { dim } = styleFor(io.stderr)
   io.stderr.write(`${dim(`run: ${run} in ${escapeText(storeName)}`)}\n`)
 }

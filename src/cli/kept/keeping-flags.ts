@@ -1,7 +1,7 @@
 /** The flags with which a run is kept, so that it can be gone on with. */
 import type { Flag, FlagGroup } from '../command.ts'
 
-export const STORE: Flag = {
+const STORE: Flag = {
   name: 'store',
   value: 'DIR',
   help: 'Keeps the run in this folder while it goes: its log, and checkpoints. Whatever happens to this process, caisson resume RUN goes on with it. The folder is made where it is missing; any number of runs and processes share it.',

@@ -120,6 +120,7 @@ export async function restoreFile({ place, bytes, inspected }: FoundFile, parts:
         grants: rights.grants,
         signal,
         thread,
+        stateDigest: true,
         ...(Object.keys(limits).length > 0 && { limits }),
       })
       try {
