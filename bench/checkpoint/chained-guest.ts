@@ -12,9 +12,9 @@ import { Ledger } from '../../src/capability/budget.ts'
 import { createCapabilityTable } from '../../src/capability/capability-table.ts'
 import { createGate } from '../../src/capability/gate.ts'
 import { grantSet } from '../../src/capability/grant-set.ts'
-import { capability } from '../../src/entry/node.ts'
+import { type Capability, capability } from '../../src/entry/node.ts'
 import { ENGINE_MANIFEST } from '../../src/isolate/engine-manifest.ts'
-import { parseLimits } from '../../src/machine/limits.ts'
+import { type Limits, parseLimits } from '../../src/machine/limits.ts'
 import { Stepper } from '../../src/machine/stepper.ts'
 import type { Machine, MachineStart } from '../../src/machine/turn.ts'
 import { Checkpoints, type WrittenCheckpoint } from '../../src/runtime/checkpoints.ts'
@@ -23,7 +23,7 @@ import type { Platform } from '../../src/runtime/platform.ts'
 import type { CheckpointKeys } from '../../src/snapshot/container/checkpoint-keys.ts'
 
 /** Far above what a bench uses up: what is measured is that they are counted. */
-export const LIMITS = {
+export const LIMITS: Partial<Limits> = {
   fuel: 2 ** 52,
   calls: 2 ** 31,
   bytesOut: 2 ** 31,
@@ -31,7 +31,7 @@ export const LIMITS = {
   wallMs: 86_400_000,
   idleMs: 86_400_000,
   memoryBytes: 64 * 2 ** 20,
-} as const
+}
 
 /** A key to authenticate checkpoints with. */
 export const MAC_KEY: CheckpointKeys = {
@@ -39,7 +39,7 @@ export const MAC_KEY: CheckpointKeys = {
 }
 
 /** What guests wait on. Never invoked: the bench settles it by hand. */
-export const nextStep = capability({
+export const nextStep: Capability = capability({
   name: 'bench.next',
   description: 'Ends a step of the bench and waits for the next one',
   effect: 'read',

@@ -19,6 +19,9 @@ const CLOCKS: BlockClocks = {
   },
 }
 
+/** How often the CPU clock is read while nothing blocks: reading it takes a while, and memory. */
+const CPU_EVERY_NS = 250_000
+
 /** The longest time between two turns of the event loop until `work` has resolved, nanoseconds. */
 export async function longestBlock(
   work: () => Promise<unknown>,
@@ -27,14 +30,20 @@ export async function longestBlock(
   let longest = 0
   let wall = clocks.wallNs()
   let cpu = clocks.cpuNs()
-  let probe: NodeJS.Immediate | undefined
+  let wallAtCpu = wall
   const look = (): void => {
     const wallNow = clocks.wallNs()
-    const cpuNow = clocks.cpuNs()
-    longest = Math.max(longest, Math.min(wallNow - wall, cpuNow - cpu))
+    const gap = wallNow - wall
     wall = wallNow
+    if (gap <= longest && wallNow - wallAtCpu < CPU_EVERY_NS) return
+    const cpuNow = clocks.cpuNs()
+    longest = Math.max(longest, Math.min(gap, cpuNow - cpu))
     cpu = cpuNow
+    wallAtCpu = wallNow
+    // What was just spent on reading clocks is nobody's block.
+    wall = clocks.wallNs()
   }
+  let probe: NodeJS.Immediate | undefined
   const again = (): void => {
     look()
     probe = setImmediate(again)

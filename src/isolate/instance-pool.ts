@@ -3,12 +3,13 @@
  *
  * Invariants
  * 1. An instance that is handed out holds the base image and nothing else, in every byte.
- * 2. An instance is overwritten when it comes back, so that no guest's data lingers while it waits.
+ * 2. An instance is made the base image again when it comes back, so that no guest's data lingers while it waits.
  * 3. Instances that grew, or trapped in a way no limit explains, are dropped: memory never shrinks, and a
  *    grown one would let the next guest see a difference.
  */
 import type { SamePage } from '../ports/same-page.ts'
 import { PageStore } from '../snapshot/page-store.ts'
+import type { PageTree } from '../snapshot/page-tree.ts'
 import type { BaseImage } from './base-image.ts'
 import { HeapReader } from './bridge/heap-reader.ts'
 import { ValueWriter } from './bridge/value-writer.ts'
@@ -26,17 +27,20 @@ export interface InstancePoolOptions {
   readonly monotonic: () => number
   /** The platform's fastest way to compare a page. */
   readonly samePage?: SamePage | undefined
+  /** Lets the host's timers and sockets have their turn, then resolves. Default by a timer. */
+  readonly pause?: (() => Promise<void>) | undefined
 }
 
 export class InstancePool {
   /** Pages of parked guests of this domain: equal ones are held once. */
-  readonly pages: PageStore = new PageStore()
+  readonly pages: PageStore
   readonly #options: InstancePoolOptions
   readonly #idle: PooledInstance[] = []
   #closed = false
 
   constructor(options: InstancePoolOptions) {
     this.#options = options
+    this.pages = new PageStore(options.samePage)
   }
 
   get engine(): Engine {
@@ -63,50 +67,59 @@ export class InstancePool {
   }
 
   #create(): PooledInstance {
-    const { engine, base, maxPages, monotonic, samePage } = this.#options
+    const { engine, base, maxPages, monotonic, samePage, pause = pauseByTimer } = this.#options
     const instance = new EngineInstance(engine, maxPages, monotonic)
     base.restore(instance)
-    return new PooledInstance(instance, base, samePage, (pooled, reusable) =>
-      this.#takeBack(pooled, reusable),
+    return new PooledInstance(instance, base, { samePage, pause }, (pooled, reusable, now) =>
+      this.#takeBack(pooled, reusable, now),
     )
   }
 
-  #takeBack(pooled: PooledInstance, reusable: boolean): void {
+  #takeBack(pooled: PooledInstance, reusable: boolean, now: PageTree | undefined): void {
     pooled.instance.release()
     if (!reusable || this.#closed || pooled.instance.grown || this.#idle.length >= this.#options.keep) return
-    this.#options.base.restore(pooled.instance)
+    this.#options.base.restore(pooled.instance, now)
     this.#idle.push(pooled)
   }
 }
+
+function pauseByTimer(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0))
+}
+
+type OnRelease = (pooled: PooledInstance, reusable: boolean, now: PageTree | undefined) => void
 
 /** An instance with the base image, and the small operations on it that isolates are made of. */
 export class PooledInstance {
   readonly instance: EngineInstance
   readonly base: BaseImage
   readonly samePage: SamePage | undefined
+  readonly pause: () => Promise<void>
   readonly guest: GuestRuntime
   readonly reader: HeapReader
   readonly writer: ValueWriter
-  readonly #onRelease: (pooled: PooledInstance, reusable: boolean) => void
+  readonly #onRelease: OnRelease
 
   constructor(
     instance: EngineInstance,
     base: BaseImage,
-    samePage: SamePage | undefined,
-    onRelease: (pooled: PooledInstance, reusable: boolean) => void,
+    { samePage, pause }: { readonly samePage: SamePage | undefined; readonly pause: () => Promise<void> },
+    onRelease: OnRelease,
   ) {
     const { guest } = base
     this.instance = instance
     this.base = base
     this.samePage = samePage
+    this.pause = pause
     this.guest = guest
     this.#onRelease = onRelease
     this.reader = new HeapReader({ memory: instance.memory, runtimePointer: guest.runtime })
     this.writer = new ValueWriter(instance, guest)
   }
 
-  release(reusable: boolean): void {
-    this.#onRelease(this, reusable)
+  /** @param now the pages of the instance, if they were compared and nothing ran since */
+  release(reusable: boolean, now?: PageTree): void {
+    this.#onRelease(this, reusable, now)
   }
 
   newFunction(name: string, id: number): number {

@@ -120,14 +120,22 @@ export class Isolate implements Machine {
     return { memoryBytes: instance.size, changes, state: this.#stateData() }
   }
 
+  /** Captures it, and gives the instance back, which is known to the last byte then. Ends it. */
+  park(keep?: KeepPage): MachineCapture {
+    const captured = this.capture(keep)
+    this.#state = 'disposed'
+    this.#pooled.release(this.#reusable, this.#captured)
+    return captured
+  }
+
   /** As `capture`, without blocking the host for long; until it resolves the isolate takes no turn. */
   async captureInPieces(keep?: KeepPage): Promise<MachineCapture> {
     if (this.#state !== 'parked') throw this.#refuseTurn('captured')
-    const { instance, base, samePage } = this.#pooled
+    const { instance, base, samePage, pause } = this.#pooled
     const known = this.#captured ?? base.pages
     this.#state = 'capturing'
     try {
-      const changes = await memoryChangesInPieces(instance, known, samePage, keep)
+      const changes = await memoryChangesInPieces(instance, known, pause, samePage, keep)
       this.#captured = known.with(changes)
       return { memoryBytes: instance.size, changes, state: this.#stateData() }
     } finally {

@@ -4,8 +4,17 @@ import { dirtyPages, type KeepPage, type LiveRange } from '../snapshot/dirty-pag
 import { PAGE_BYTES, type PageChange, type PageTree } from '../snapshot/page-tree.ts'
 import type { EngineInstance } from './engine-instance.ts'
 
-/** Bytes that are looked at in one go: about a millisecond, also where all of it has to be copied. */
-const PIECE_BYTES = 2 * 1024 * 1024
+/** Bytes that are looked at in one go. */
+const PIECE_BYTES = 128 * 1024
+
+/** Pages that are compared in one step of the host: about a millisecond. */
+const STEP_PAGES = 1_024
+
+/** Pages that are compared in the time in which one that changed is found, hashed and copied. */
+const COMPARES = 8
+
+/** Memory up to this size is looked at at once. */
+const SMALL_BYTES = 4 * 1024 * 1024
 
 /**
  * What differs from `known` in an instance that no wasm frame is live in. The stack is dead then and counts as
@@ -24,15 +33,21 @@ export function memoryChanges(
 export async function memoryChangesInPieces(
   instance: EngineInstance,
   known: PageTree,
+  pause: () => Promise<void>,
   same: SamePage | undefined,
   keep?: KeepPage,
 ): Promise<PageChange[]> {
   const changes: PageChange[] = []
+  let done = 0
   for (const { start, end } of liveRanges(instance)) {
     for (let at = start; at < end; at += PIECE_BYTES) {
       const piece = { start: at, end: Math.min(end, at + PIECE_BYTES) }
-      for (const change of dirtyPages(instance.bytes, known, [piece], same, keep)) changes.push(change)
-      if (end - at > PIECE_BYTES) await new Promise((resolve) => setTimeout(resolve, 0))
+      const changed = dirtyPages(instance.bytes, known, [piece], same, keep)
+      changes.push(...changed)
+      done += PIECE_BYTES / PAGE_BYTES + COMPARES * changed.length
+      if (done < STEP_PAGES) continue
+      done = 0
+      await pause()
     }
   }
   return changes
@@ -40,7 +55,7 @@ export async function memoryChangesInPieces(
 
 /** Whether looking at all of the memory would block the host for long. */
 export function isLarge(instance: EngineInstance): boolean {
-  return instance.size > 2 * PIECE_BYTES
+  return instance.size > SMALL_BYTES
 }
 
 function liveRanges(instance: EngineInstance): readonly LiveRange[] {

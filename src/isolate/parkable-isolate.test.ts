@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Turn } from '../machine/turn.ts'
 import { PageTree } from '../snapshot/page-tree.ts'
+import { EngineInstance } from './engine-instance.ts'
 import { answerTo, EVERY_FEATURE, EVERY_FEATURE_GRANTS } from './every-feature.testkit.ts'
-import { base, FREELY, openPool, startOf } from './isolate.testkit.ts'
+import { base, engine, FREELY, openPool, startOf } from './isolate.testkit.ts'
 import { ParkableIsolate } from './parkable-isolate.ts'
 import { Residents } from './residents.ts'
 
@@ -56,6 +57,25 @@ describe('a parkable isolate', () => {
       guests.map(() => straight),
     )
     expect(residents.count).toBe(0)
+  })
+
+  it('leaves an instance whose every byte is that of the base image when it is parked', () => {
+    const own = openPool()
+    const secret = 'correct-horse-battery-staple'
+    const guest = new ParkableIsolate({ pool: own, residents: new Residents(1), syncCalls })
+    const deep = 'const deep = (n) => n === 0 ? 0 : 1 + deep(n - 1); deep(200)'
+    const kept = 'globalThis.kept = []; for (let i = 0; i < 80; i++) kept.push(input.repeat(60) + i)'
+    guest.start(
+      { ...startOf(`${kept}; ${deep}; await ask(1)`, { capabilities: ['ask'] }), input: secret },
+      FREELY,
+    )
+    expect(guest.parkable).toBe(true)
+    guest.park()
+    const again = own.acquire().instance
+    const fresh = new EngineInstance(engine, 4_096, () => 0)
+    base.restore(fresh)
+    expect(Buffer.compare(again.bytes, fresh.bytes)).toBe(0)
+    expect(Buffer.from(again.bytes).includes(secret)).toBe(false)
   })
 
   it('1: has one digest and one capture, parked or not', async () => {

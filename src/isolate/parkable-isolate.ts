@@ -101,9 +101,8 @@ export class ParkableIsolate implements Machine, Resident {
   park(): void {
     const isolate = this.#isolate
     if (isolate?.waits !== true) return
-    this.#parked = this.#keep(isolate.capture(this.#options.pool.pages.keep))
+    this.#parked = this.#keep(isolate.park(this.#options.pool.pages.keep))
     this.#isolate = undefined
-    isolate.dispose()
   }
 
   stateDigest(): string {

@@ -41,10 +41,11 @@ export class MachineMaker {
     const maxPages = Math.ceil(maxMemoryBytes / PAGE)
     const keep = options.keepInstances ?? DEFAULT_KEEP
     const { monotonic } = platform.clock
-    const { samePage } = platform
+    const { samePage, checkpoints } = platform
+    const pause = checkpoints?.pause
     this.#residents = new Residents(options.instances ?? DEFAULT_INSTANCES)
     this.#pools = new DomainPools(
-      () => new InstancePool({ engine, base, maxPages, keep, monotonic, samePage }),
+      () => new InstancePool({ engine, base, maxPages, keep, monotonic, samePage, pause }),
     )
     this.#workers = new WorkerPool({
       openWorker: platform.openWorker,
