@@ -149,6 +149,11 @@ class IndexedDbRunStore implements RunStore {
     checkRunName(run)
     checkTtl(ttlMs)
     const held = await this.#do('taking a lease', () => this.#leases.take(run, ttlMs))
+    if (this.#closing !== undefined) {
+      // Too late to write that it is given back; without its lock it counts as given back.
+      held.lock.release()
+      throw storeClosed()
+    }
     this.#held.set(run, held)
     return this.#leaseOf(held)
   }

@@ -4,13 +4,14 @@
  * Only of a run that nobody holds. What is removed was listed before its state was read, so nothing is taken that
  * somebody made after taking the run.
  */
-import type { OpenRun, OpenRuns } from './open-runs.node.ts'
+import type { OpenRun } from './open-runs.node.ts'
 import { runFolderName } from './run-folder-name.ts'
+import type { RunFolders } from './run-folders.node.ts'
 import { ifThere } from './store-error.ts'
 import { removeQuietly } from './store-files.node.ts'
 import type { StoreRoot } from './store-root.node.ts'
 
-export async function cleanRun(root: StoreRoot, runs: OpenRuns, open: OpenRun): Promise<void> {
+export async function cleanRun(root: StoreRoot, folders: RunFolders, open: OpenRun): Promise<void> {
   const names = await open.folder.list()
   const current = await open.register.read()
   if (current === undefined || current.state.lease !== undefined) return
@@ -29,7 +30,7 @@ export async function cleanRun(root: StoreRoot, runs: OpenRuns, open: OpenRun): 
   for (const name of names) if (name !== last) await ifThere(() => open.folder.removeFile(name))
   await open.folder.sync()
   await removeQuietly(open.folder, last)
-  await runs.forget(open)
+  await folders.forget(open)
   // Fails where somebody begins the run anew at this moment; then it is not empty.
   await root.runs.removeDirectory(runFolderName(open.run)).catch(() => {})
 }

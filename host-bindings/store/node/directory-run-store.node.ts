@@ -4,8 +4,7 @@
  * 1. What resolves is on the disk: contents and names were synced, in that order.
  * 2. Nothing waits for a lock, and nothing depends on a clock that people can set. What two processes must not both do
  *    is decided by `link`, which fails where a name exists (see `run-register.node.ts`).
- * 3. A collection sets aside what no head names, makes whoever is about to change a head look again, reads all heads
- *    anew, and only then removes: a head never names what is gone.
+ * 3. A head never names what is gone, also while somebody collects (see `collection.node.ts`).
  * 4. Inside the folder no link is followed, and no name comes from outside unchecked.
  *
  * `docs/stores.md` has the layout, and what each operation costs.
@@ -33,20 +32,16 @@ import {
 } from '../store-refusals.ts'
 import { BlobFolder } from './blob-folder.node.ts'
 import { cleanRun } from './clean-run.node.ts'
+import { collect } from './collection.node.ts'
 import type { HeldRun } from './held-run.node.ts'
 import { type Machine, thisMachine } from './machine.node.ts'
-import { type OpenRun, OpenRuns } from './open-runs.node.ts'
-import { runOfFolder } from './run-folder-name.ts'
+import type { OpenRun } from './open-runs.node.ts'
+import { RunFolders } from './run-folders.node.ts'
 import { RunLeases } from './run-leases.node.ts'
-import { RunQueue } from './run-queue.ts'
-import type { NumberedState } from './run-register.node.ts'
 import type { RunState, SegmentRecord } from './run-state.node.ts'
 import { damaged, errnoOf, ifThere, storing } from './store-error.ts'
 import type { StoreFolder } from './store-folder.ts'
 import { openFolder, StoreRoot } from './store-root.node.ts'
-
-/** Runs that are looked at side by side where all are. */
-const SIDE_BY_SIDE = 8
 
 /**
  * Opens the store in the folder at `path`, and makes it where it is missing or empty.
@@ -78,8 +73,7 @@ class DirectoryRunStore implements RunStore {
   readonly #root: StoreRoot
   readonly #blobs: BlobFolder
   readonly #leases: RunLeases
-  readonly #open: OpenRuns
-  readonly #queue = new RunQueue()
+  readonly #folders: RunFolders
   readonly #held = new Map<string, HeldRun>()
   /** What has begun and not ended: the folders stay open for it. */
   readonly #pending = new Set<Promise<unknown>>()
@@ -90,7 +84,7 @@ class DirectoryRunStore implements RunStore {
     this.#root = root
     this.#blobs = new BlobFolder(root.blobs)
     this.#leases = new RunLeases(root, machine)
-    this.#open = new OpenRuns(root.runs)
+    this.#folders = new RunFolders(root)
   }
 
   async putBlob(id: Digest, bytes: Uint8Array): Promise<void> {
@@ -109,7 +103,9 @@ class DirectoryRunStore implements RunStore {
 
   async head(run: string): Promise<RunHead | undefined> {
     checkRunName(run)
-    const state = await this.#look(run, 'reading a head', async (_open, { state }) => state)
+    const state = await this.#do('reading a head', () =>
+      this.#folders.look(run, async (_open, { state }) => state),
+    )
     return state?.head && copyHead(state.head)
   }
 
@@ -149,47 +145,47 @@ class DirectoryRunStore implements RunStore {
   async entries(run: string, from: number, most: number): Promise<readonly Uint8Array[]> {
     checkRunName(run)
     checkRange(from, most)
-    const found = await this.#look(run, 'reading a log', async (open, current) => {
-      for (let { number, state } = current; ; ) {
-        const log = this.#logOf(run, state)
-        // A file that another process has put into the next one is gone; the newest state names that one.
-        const entries = await ifThere(() => open.log.read(log, from, most))
-        if (entries !== undefined) return entries
-        const newer = await open.register.read()
-        if (newer === undefined || newer.number === number) throw damaged('a log file is missing', { run })
-        ;({ number, state } = newer)
-      }
-    })
+    const found = await this.#do('reading a log', () =>
+      this.#folders.look(run, async (open, current) => {
+        for (let { number, state } = current; ; ) {
+          const log = this.#logOf(run, state)
+          // A file that another process has put into the next one is gone; the newest state names that one.
+          const entries = await ifThere(() => open.log.read(log, from, most))
+          if (entries !== undefined) return entries
+          const newer = await open.register.read()
+          if (newer === undefined || newer.number === number) throw damaged('a log file is missing', { run })
+          ;({ number, state } = newer)
+        }
+      }),
+    )
     return found ?? []
   }
 
   async lease(run: string, ttlMs: number): Promise<RunLease> {
     checkRunName(run)
     checkTtl(ttlMs)
-    const held = await this.#do('taking a lease', () =>
-      this.#queue.run(run, async () => {
-        for (let attempt = 0; ; attempt++) {
-          try {
-            const held = await this.#open.use(run, 'make', async (open) => {
-              if (open === undefined) throw damaged('the folder of a run cannot be made', { run })
-              return this.#leases.take(open, ttlMs)
-            })
-            this.#held.set(run, held)
-            return held
-          } catch (error) {
-            // Another process removed the folder, which was empty, before anything was in it.
-            if (errnoOf(error) !== 'ENOENT' || attempt === 10) throw error
-            await this.#root.checkThere()
-          }
+    const held = await this.#do('taking a lease', async () => {
+      for (let attempt = 0; ; attempt++) {
+        try {
+          return await this.#folders.use(run, 'make', async (open) => {
+            if (open === undefined) throw damaged('the folder of a run cannot be made', { run })
+            const taken = await this.#leases.take(open, ttlMs)
+            this.#held.set(run, taken)
+            return taken
+          })
+        } catch (error) {
+          // Another process removed the folder, which was empty, before anything was in it.
+          if (errnoOf(error) !== 'ENOENT' || attempt === 10) throw error
+          await this.#root.checkThere()
         }
-      }),
-    )
+      }
+    })
     return this.#leaseOf(held)
   }
 
   async runs(): Promise<readonly string[]> {
     return this.#do('listing runs', async () => {
-      const runs = await this.#eachRun(
+      const runs = await this.#folders.each(
         async ({ run }, { state }) => state.head !== undefined || this.#logOf(run, state).length > 0,
       )
       return runs
@@ -205,25 +201,17 @@ class DirectoryRunStore implements RunStore {
       await held.change(open, () => ({ removed: true, lease: undefined, head: undefined, log: [] }))
       this.#held.delete(run)
       // It is removed by now. What is left of it goes now, or with the next collection.
-      await cleanRun(this.#root, this.#open, open).catch(() => {})
+      await cleanRun(this.#root, this.#folders, open).catch(() => {})
     })
   }
 
   async collect(options?: { readonly graceMs?: number }): Promise<{ readonly removed: number }> {
     const graceMs = graceOf(options)
-    return this.#do('collecting', () => {
-      const collected = this.#collecting.then(async () => {
-        const aside = await this.#blobs.setAside(await this.#needed(false), graceMs)
-        const removed = await this.#blobs.removeAside(
-          aside,
-          aside.length > 0 ? await this.#needed(true) : new Set(),
-          graceMs,
-        )
-        await this.#eachRun((open) => cleanRun(this.#root, this.#open, open))
-        return { removed }
-      })
+    return this.#do('collecting', async () => {
+      // Of two collections at once, the one would find what the other set aside.
+      const collected = this.#collecting.then(() => collect(this.#root, this.#blobs, this.#folders, graceMs))
       this.#collecting = collected.catch(() => {})
-      return collected
+      return { removed: await collected }
     })
   }
 
@@ -233,9 +221,11 @@ class DirectoryRunStore implements RunStore {
   }
 
   async #close(): Promise<void> {
+    // Also leases that are just being taken.
+    await Promise.all(this.#pending)
     for (const held of this.#held.values()) void this.#release(held)
     await Promise.all(this.#pending)
-    await this.#open.close().catch(() => {})
+    await this.#folders.close().catch(() => {})
     await this.#root.close().catch(() => {})
   }
 
@@ -269,14 +259,12 @@ class DirectoryRunStore implements RunStore {
 
   /** Never rejects: a run that cannot be given back is free when its time is over, or this process is. */
   #release(held: HeldRun): Promise<void> {
-    const released = this.#queue
-      .run(held.run, async () => {
-        if (this.#held.get(held.run) !== held) return
-        this.#held.delete(held.run)
-        await this.#open.use(held.run, 'held', async (open) => open && this.#leases.giveBack(open, held))
-      })
-      .catch(() => {})
-    return this.#untilEnded(released)
+    const released = this.#folders.use(held.run, 'held', async (open) => {
+      if (this.#held.get(held.run) !== held) return
+      this.#held.delete(held.run)
+      if (open !== undefined) await this.#leases.giveBack(open, held)
+    })
+    return this.#untilEnded(released.catch(() => {}))
   }
 
   /** Closing waits for it. */
@@ -304,22 +292,6 @@ class DirectoryRunStore implements RunStore {
     return held?.token === state.token && state.lease !== undefined ? held.sealedLog : state.log
   }
 
-  /** Acts on a run that exists; undefined where it does not. */
-  #look<T>(
-    run: string,
-    doing: string,
-    act: (open: OpenRun, current: NumberedState) => Promise<T>,
-  ): Promise<T | undefined> {
-    return this.#do(doing, () =>
-      this.#inRun(run, async (open) => {
-        const current = await open?.register.read()
-        if (open !== undefined && current !== undefined) return act(open, current)
-        await this.#root.checkThere()
-        return undefined
-      }),
-    )
-  }
-
   /** Acts on a run under a lease that this store gave. */
   #hold<T>(
     run: string,
@@ -328,14 +300,12 @@ class DirectoryRunStore implements RunStore {
     act: (open: OpenRun, held: HeldRun) => Promise<T>,
   ): Promise<T> {
     return this.#do(doing, () =>
-      this.#queue.run(run, async () => {
+      this.#folders.use(run, 'held', async (open) => {
         const held = this.#held.get(run)
         if (held?.token !== lease.fencingToken) throw leaseLost(run)
         try {
-          return await this.#open.use(run, 'held', async (open) => {
-            if (open === undefined) throw leaseLost(run)
-            return act(open, held)
-          })
+          if (open === undefined) throw leaseLost(run)
+          return await act(open, held)
         } catch (error) {
           if (CaissonError.is(error, 'lease_lost')) {
             await this.#root.checkThere()
@@ -345,46 +315,6 @@ class DirectoryRunStore implements RunStore {
         }
       }),
     )
-  }
-
-  #inRun<T>(run: string, act: (open: OpenRun | undefined) => Promise<T>): Promise<T> {
-    return this.#queue.run(run, () => this.#open.use(run, 'look', act))
-  }
-
-  /** What the heads of all runs name. With `touch`, whoever is about to change one has to look again. */
-  async #needed(touch: boolean): Promise<ReadonlySet<Digest>> {
-    const needed = new Set<Digest>()
-    await this.#eachRun(async (open, { number, state }) => {
-      const now: RunState | undefined =
-        touch && state.lease !== undefined
-          ? await open.register.touch(number).then(async () => (await open.register.read())?.state)
-          : state
-      for (const id of now?.head?.chain ?? []) needed.add(id)
-    })
-    return needed
-  }
-
-  /** Acts on every run that has a state, a few at a time. */
-  async #eachRun<T>(
-    act: (open: OpenRun, current: NumberedState) => Promise<T>,
-  ): Promise<(readonly [string, T])[]> {
-    const folders = await this.#root.runs.list()
-    const runs = folders.flatMap((folder) => runOfFolder(folder) ?? [])
-    if (runs.length === 0) await this.#root.checkThere()
-    const results: (readonly [string, T])[] = []
-    const failures: unknown[] = []
-    const work = async (): Promise<void> => {
-      for (let run = runs.pop(); run !== undefined && failures.length === 0; run = runs.pop()) {
-        const name = run
-        await this.#inRun(name, async (open) => {
-          const current = await open?.register.read()
-          if (open !== undefined && current !== undefined) results.push([name, await act(open, current)])
-        }).catch((error: unknown) => failures.push(error))
-      }
-    }
-    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work))
-    if (failures.length > 0) throw failures[0]
-    return results
   }
 }
 

@@ -22,7 +22,8 @@ export interface OpenRun {
   readonly log: RunLog
 }
 
-type Use = 'look' | 'make' | 'held'
+/** What a folder is opened for. */
+export type Use = 'look' | 'make' | 'held'
 
 export class OpenRuns {
   readonly #runs: StoreFolder
