@@ -88,7 +88,7 @@ async function finishFromEverywhere(node: Stop, straight: Stopover): Promise<voi
     const digests = waypoints.map(({ stateDigest }, after) => [at + after, stateDigest] as const)
     const hop = { stop: `${node.name}, from call ${at}`, engine, digests, checkpointBytes: undefined }
     if (arrival === undefined) throw new Error(`It did not end after it was taken up after ${at} calls.`)
-    report(differences({ hops: [hop], arrival }, straight))
+    tellDifferences(differences({ hops: [hop], arrival }, straight))
   }
 }
 
@@ -108,7 +108,7 @@ async function travelThroughAll(): Promise<void> {
       console.log(`${stop.name.padEnd(16)} from each of ${calls} suspension points, each in a new process`)
     }
     const trip = await roundTrip([node, bun, page, deno, edge, node24], calls)
-    report(differences(trip, straight))
+    tellDifferences(differences(trip, straight))
     console.log('travelled        by way of')
     for (const { stop, digests, checkpointBytes = 0 } of trip.hops) {
       const left = checkpointBytes === 0 ? 'arrived' : `left with ${checkpointBytes} bytes`
@@ -121,7 +121,7 @@ async function travelThroughAll(): Promise<void> {
   }
 }
 
-function report(lines: readonly string[]): void {
+function tellDifferences(lines: readonly string[]): void {
   found += lines.length
   for (const line of lines) console.log(`  DIFFERENT: ${line}`)
 }

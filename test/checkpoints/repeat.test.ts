@@ -1,7 +1,14 @@
 /** Runs that are taken again from their record: nobody is asked, nothing is written, and all is as it was. */
 import { describe, expect, it } from 'vitest'
 import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store.ts'
-import { capability, type Outcome, openRuntime, type RunStore, type Runtime } from '../../src/entry/node.ts'
+import {
+  CaissonError,
+  capability,
+  type Outcome,
+  openRuntime,
+  type RunStore,
+  type Runtime,
+} from '../../src/entry/node.ts'
 
 const SOURCE = `
 const seen = []
@@ -101,7 +108,7 @@ describe('a run that is taken again', () => {
     const [store] = await kept(FOREVER)
     await inShutShop(store, async (runtime) => {
       const refusal = (run: string, options: object): Promise<unknown> =>
-        runtime.repeat(run, options).catch((error) => error.code)
+        runtime.repeat(run, options).catch((error: unknown) => CaissonError.is(error) && error.code)
       expect(await refusal('r', { grants: GRANTS, domain: 'b' })).toBe('checkpoint_refused')
       expect(await refusal('r', { grants: ['shop.price'] })).toBe('checkpoint_refused')
       expect(await refusal('other', { grants: GRANTS })).toBe('not_found')
