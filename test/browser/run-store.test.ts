@@ -64,6 +64,26 @@ describeRunStore('IndexedDB, from two tabs', async () => {
   return { store: await openRemoteRunStore(tabs[0], name), another: () => openRemoteRunStore(tabs[1], name) }
 })
 
+describe('without Web Locks, as in an insecure context', () => {
+  let bare: BrowserContext
+  let pages: readonly [Page, Page]
+  beforeAll(async () => {
+    bare = await browser.newContext()
+    await bare.addInitScript(() => Object.defineProperty(navigator, 'locks', { value: undefined }))
+    pages = [await openTab(bare), await openTab(bare)]
+    expect(await pages[0].evaluate(() => navigator.locks)).toBeUndefined()
+  })
+  afterAll(() => bare?.close())
+
+  describeRunStore('IndexedDB, from two tabs', async () => {
+    const name = newName()
+    return {
+      store: await openRemoteRunStore(pages[0], name),
+      another: () => openRemoteRunStore(pages[1], name),
+    }
+  })
+})
+
 describe('a store in IndexedDB', () => {
   it('1: asks for strict durability in every change', async () => {
     const page = await openTab()
