@@ -16,7 +16,7 @@ export interface Narrator extends CallLog {
 }
 
 /** What stands before the text of a line: time and topic. */
-const MARGIN = 26
+const MARGIN = 27
 
 /** One line of at most `length` characters (default 36), whatever the text. */
 export function oneLine(text: string, length = 36): string {

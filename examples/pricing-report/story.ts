@@ -27,6 +27,8 @@ export interface StoryOptions {
 
 /** How long the program may sleep before its process is killed. */
 const ASLEEP_MS = 300
+/** What fits behind time and topic in 120 columns. */
+const WIDEST = 93
 
 /** @returns whether all went as it must */
 export async function tellStory({ narrator, outDirectory }: StoryOptions): Promise<boolean> {
@@ -174,11 +176,11 @@ function tellOutcome(outcome: Outcome, { say, plain }: Narrator): void {
 function endOf(outcome: Outcome): string {
   switch (outcome.status) {
     case 'completed':
-      return oneLine(JSON.stringify(outcome.value), 110)
+      return oneLine(JSON.stringify(outcome.value), WIDEST)
     case 'failed':
-      return oneLine(`${outcome.error.name}: ${outcome.error.message}`, 110)
+      return oneLine(`${outcome.error.name}: ${outcome.error.message}`, WIDEST)
     case 'exhausted':
-      return oneLine(outcome.message, 110)
+      return oneLine(outcome.message, WIDEST)
     case 'suspended':
       return `${outcome.pending.length} calls wait`
   }
