@@ -17,8 +17,10 @@ import { type Digest, sha256 } from '../../../src/base/digest.ts'
 import type { RunHead, RunStore } from '../../../src/ports/run-store.ts'
 import { simulateMachine } from '../../../test/faults/simulated-machine.ts'
 import { type Operation, watchFolder } from '../../../test/faults/watched-folder.ts'
+import { openCheckedDirectory } from '../../files/node/checked-directory.node.ts'
 import { describeRunStore } from '../run-store.contract.ts'
 import { openDirectoryRunStore, openRunStoreIn } from './directory-run-store.node.ts'
+import { thisMachine } from './machine.node.ts'
 import { openFolder } from './store-root.node.ts'
 
 const HOUR_MS = 3_600_000
@@ -53,6 +55,18 @@ const headOf = (version: number, ...chain: Digest[]): RunHead => ({
 describeRunStore('directory', async () => {
   const path = newPath()
   return { store: await open(path), another: () => open(path) }
+})
+
+// As on systems where names cannot be looked up by descriptor.
+describeRunStore('directory, by paths', async () => {
+  const path = newPath()
+  mkdirSync(path)
+  const openByPath = async (): Promise<RunStore> => {
+    const store = await openRunStoreIn(await openCheckedDirectory(path), thisMachine())
+    opened.push(store)
+    return store
+  }
+  return { store: await openByPath(), another: openByPath }
 })
 
 describe('the folder of a store', () => {

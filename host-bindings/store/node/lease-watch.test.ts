@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { simulateMachine } from '../../../test/faults/simulated-machine.ts'
 import { formatBeat, LeaseWatch } from './lease-watch.ts'
-import { thisMachine } from './machine.node.ts'
+import { portableMachine, thisMachine } from './machine.node.ts'
 import type { LeaseRecord } from './run-state.node.ts'
 
 const record = (machine: string, process = '2'): LeaseRecord => ({
@@ -57,23 +57,46 @@ describe('a lease that somebody else holds', () => {
   })
 })
 
-describe('this machine', () => {
+/** Kills a process, and says which one it was. */
+async function deadProcess(): Promise<number> {
+  const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'])
+  const ended = new Promise((resolve) => child.on('close', resolve))
+  child.kill('SIGKILL')
+  await ended
+  return child.pid ?? Number.NaN
+}
+
+describe.each([
+  ['as this system lets it be known', thisMachine],
+  ['as any system does', portableMachine],
+])('this machine, %s', (_name, machineOf) => {
   it('knows itself, and which of its processes live', async () => {
-    const machine = thisMachine()
+    const machine = machineOf()
     expect(machine.isThis(machine.id)).toBe(true)
+    expect(machineOf().isThis(machine.id)).toBe(true)
     expect(machine.isThis(`${machine.id}x`)).toBe(false)
     expect(machine.isThis('')).toBe(false)
     expect(machine.isAlive(machine.process)).toBe(true)
     expect(machine.uptimeMs()).toBeGreaterThan(0)
-    const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'])
-    const ended = new Promise((resolve) => child.on('close', resolve))
-    child.kill('SIGKILL')
-    await ended
-    // Another process may have the number by now, but it did not start when that one did.
-    expect(machine.isAlive(`${child.pid} 1`)).toBe(false)
+    const [, ...rest] = machine.process.split(' ')
+    expect(machine.isAlive([`${await deadProcess()}`, ...rest].join(' '))).toBe(false)
   })
 
   it('takes a process for alive whose name it cannot read', () => {
-    for (const name of ['', 'x', '-1', '0 1', '../self 1']) expect(thisMachine().isAlive(name)).toBe(true)
+    for (const name of ['', 'x', '-1', '0', '../self']) expect(machineOf().isAlive(name), name).toBe(true)
+  })
+})
+
+describe('another boot of a machine with the same name', () => {
+  it('is another machine, as is one whose clock was set', () => {
+    const machine = portableMachine()
+    const [bootedAt = '', ...name] = machine.id.split(' ')
+    for (const [apartMs, same] of [
+      [1_000, true],
+      [60_000, false],
+      [-60_000, false],
+    ] as const) {
+      expect(machine.isThis([`${Number(bootedAt) + apartMs}`, ...name].join(' '))).toBe(same)
+    }
   })
 })

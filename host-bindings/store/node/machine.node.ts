@@ -25,7 +25,7 @@ export interface Machine {
 
 /** The machine, as well as this system lets it be known. */
 export function thisMachine(): Machine {
-  return linuxMachine() ?? anyMachine()
+  return linuxMachine() ?? portableMachine()
 }
 
 /**
@@ -62,7 +62,7 @@ function linuxMachine(): Machine | undefined {
 }
 
 /** Elsewhere: the same host name, and booted at the same time. A clock that was set makes it another machine. */
-function anyMachine(): Machine {
+export function portableMachine(): Machine {
   const bootedAtMs = (): number => Date.now() - uptime() * 1000
   const name = hostname()
   return {
