@@ -495,7 +495,7 @@ export const DEFENCES: readonly Defence[] = [
     file: 'src/runtime/run-keeper.ts',
     find: 'if (options.checkpoint !== undefined) checkUnspent(record.end, owner.run)',
     replace: 'if (options.addFuel === -1) checkUnspent(record.end, owner.run)',
-    tests: ['test/cli/kept.test.ts'],
+    tests: ['test/cli/kept-file.test.ts'],
   },
   {
     name: 'nothing-done-before-decided',
@@ -503,7 +503,7 @@ export const DEFENCES: readonly Defence[] = [
     file: 'src/cli/kept/finish-file.ts',
     find: 'if (undecided.length > 0) return parked(guest)',
     replace: 'if (undecided.length > 99) return parked(guest)',
-    tests: ['test/cli/kept.test.ts'],
+    tests: ['test/cli/kept-file.test.ts'],
   },
   {
     name: 'key-files-private',
@@ -511,7 +511,7 @@ export const DEFENCES: readonly Defence[] = [
     file: 'src/cli/kept/key-file.ts',
     find: '(stats.mode & OTHERS) !== 0',
     replace: '(stats.mode & OTHERS) > 0o777',
-    tests: ['test/cli/kept.test.ts'],
+    tests: ['test/cli/kept-store.test.ts'],
   },
   {
     name: 'checkpoint-digest',

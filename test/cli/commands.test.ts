@@ -75,7 +75,7 @@ describe('commands', () => {
   })
 
   it.each([
-    [['runn'], /Did you mean run\?/],
+    [['runn'], /Did you mean run or runs\?/],
     [['p.js'], /caisson run p\.js/],
     [['--json'], /The command comes first/],
     [['help', 'nothing'], /no command "nothing"/],
