@@ -1,5 +1,6 @@
 /** What the checkpoint suite asks, done by Caisson: through its public API where that does it, else by its parts. */
 import { openRuntime, type Runtime } from '../../src/entry/node.ts'
+import type { CheckpointKeys } from '../../src/snapshot/container/checkpoint-keys.ts'
 import type { Trial } from '../harness/trial.ts'
 import type { CheckpointTrials } from '../subjects/subject.ts'
 import { CHAIN_LINKS, ChainedGuest, LIMITS, MAC_KEY, nextStep } from './chained-guest.ts'
@@ -14,31 +15,61 @@ const PAGES_WRITTEN = 10
 
 const START = { form: 'script', limits: LIMITS, grants: ['bench.next'] } as const
 
-/** A step, not timed, then its checkpoint against the one before. Chains are as long as those of kept runs. */
-async function chainTrial(guest: ChainedGuest, steps: number, measure: Measure): Promise<Trial> {
-  for (let i = 0; i < steps; i++) await guest.step()
-  await guest.checkpoint()
+/** Small guests that are checkpointed in one run, so that reading the CPU clock does not count as much as they do. */
+const SMALL_GUESTS = 4
+
+/** Live memory of a guest that counts as small, bytes. */
+const SMALL_BYTES = [150_000, 300_000] as const
+
+/** A step of each guest, not timed, then its checkpoint against the one before. Chains are as long as those of kept runs. */
+async function chainTrial(
+  guests: readonly ChainedGuest[],
+  steps: number,
+  asked: 'size' | 'time',
+): Promise<Trial> {
+  const stepAll = async (): Promise<void> => {
+    for (const guest of guests) await guest.step()
+  }
+  const checkpointAll = async (): Promise<number> => {
+    let bytes = 0
+    for (const guest of guests) bytes += (await guest.checkpoint()).length
+    return bytes
+  }
+  for (let i = 0; i < steps; i++) await stepAll()
+  await checkpointAll()
   return {
-    operations: 1,
+    operations: guests.length,
     before: async () => {
-      await guest.step()
-      if (guest.links < CHAIN_LINKS) return
-      guest.endChain()
-      await guest.checkpoint()
-      await guest.step()
+      await stepAll()
+      if (guests.every(({ links }) => links < CHAIN_LINKS)) return
+      for (const guest of guests) guest.endChain()
+      await checkpointAll()
+      await stepAll()
     },
-    run: async () => measure(await guest.checkpoint()),
-    dispose: () => guest.dispose(),
+    run: async () => {
+      const bytes = await checkpointAll()
+      return asked === 'size' ? bytes : undefined
+    },
+    dispose: () => {
+      for (const guest of guests) guest.dispose()
+    },
   }
 }
 
-type Measure = (checkpoint: Uint8Array) => number | undefined
+async function smallChains(asked: 'size' | 'time', keys?: CheckpointKeys): Promise<Trial> {
+  const guests: ChainedGuest[] = []
+  for (let i = 0; i < SMALL_GUESTS; i++) guests.push(await ChainedGuest.start(SMALL_STEPS, keys))
+  const trial = await chainTrial(guests, STEPS_BEFORE, asked)
+  const [least, most] = SMALL_BYTES
+  for (const { liveBytes } of guests) {
+    if (liveBytes < least || liveBytes > most) throw new Error(`the guest is not small: ${liveBytes} bytes`)
+  }
+  return trial
+}
 
-const size: Measure = ({ length }) => length
-const time: Measure = () => undefined
-
-const smallChain = async (measure: Measure, keys?: typeof MAC_KEY): Promise<Trial> =>
-  chainTrial(await ChainedGuest.start(SMALL_STEPS, keys), STEPS_BEFORE, measure)
+async function fewPagesTrial(): Promise<Trial> {
+  return chainTrial([await ChainedGuest.start(fewPagesOf16MB(PAGES_WRITTEN))], 2, 'time')
+}
 
 async function startPublic(
   source: string,
@@ -122,10 +153,10 @@ async function blockTrial(): Promise<Trial> {
 }
 
 export const CAISSON_CHECKPOINTS: CheckpointTrials = {
-  step: () => smallChain(time),
-  'step-size': () => smallChain(size),
-  'step-unkeyed': () => smallChain(time, {}),
-  'step-unkeyed-size': () => smallChain(size, {}),
+  step: () => smallChains('time'),
+  'step-size': () => smallChains('size'),
+  'step-unkeyed': () => smallChains('time', {}),
+  'step-unkeyed-size': () => smallChains('size', {}),
   'first-size': () => sizeTrial(FIRST_QUESTION),
   size: () => sizeTrial(SMALL_STEPS),
   restore: restoreTrial,
@@ -133,6 +164,6 @@ export const CAISSON_CHECKPOINTS: CheckpointTrials = {
   wake: wakeTrial,
   'crowd-memory': crowdMemoryTrial,
   'crowd-wake': crowdWakeTrial,
-  'few-pages': async () => chainTrial(await ChainedGuest.start(fewPagesOf16MB(PAGES_WRITTEN)), 2, time),
+  'few-pages': fewPagesTrial,
   block: blockTrial,
 }

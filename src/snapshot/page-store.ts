@@ -9,7 +9,8 @@
  *    anything about somebody else.
  * 2. Pages are found by a quick hash and shared only if every byte is equal: a guest that makes pages collide gets
  *    less sharing, and no other page.
- * 3. The store keeps no page alive, and its own size stays within twice the pages that are.
+ * 3. The store keeps no page alive, and its own size stays within three times the pages that are.
+ * 4. What is gone is looked for a few entries at a time: no page of a large guest waits for all of them.
  */
 
 import type { SamePage } from '../ports/same-page.ts'
@@ -19,12 +20,17 @@ import { PAGE_BYTES, type PageChange } from './page-tree.ts'
 /** Below so many, nothing is swept. */
 const MIN_SWEEP = 256
 
+/** Entries that are looked at for each page that comes, while a sweep goes on. */
+const SWEPT_AT_ONCE = 8
+
 const PAGE_WORDS = PAGE_BYTES / 4
 
 export class PageStore {
   readonly #pages = new Map<number, WeakRef<Uint8Array>>()
   readonly #same: SamePage
   #sweepAt = MIN_SWEEP
+  /** Where the sweep is that goes on. */
+  #sweep: Iterator<[number, WeakRef<Uint8Array>]> | undefined
 
   /** @param same the platform's fastest way to compare a page */
   constructor(same: SamePage = samePage) {
@@ -55,7 +61,7 @@ export class PageStore {
     if (known !== undefined && this.#same(page, 0, known)) return known
     const kept = own(page)
     this.#pages.set(key, new WeakRef(kept))
-    if (this.#pages.size >= this.#sweepAt) this.#sweep()
+    if (this.#sweep !== undefined || this.#pages.size >= this.#sweepAt) this.#sweepOn()
     return kept
   }
 
@@ -64,9 +70,17 @@ export class PageStore {
     return Array.from(changes, ([index, page]) => [index, page && this.intern(page)])
   }
 
-  #sweep(): void {
-    for (const [key, page] of this.#pages) if (page.deref() === undefined) this.#pages.delete(key)
-    this.#sweepAt = Math.max(MIN_SWEEP, 2 * this.#pages.size)
+  #sweepOn(): void {
+    this.#sweep ??= this.#pages.entries()
+    for (let i = 0; i < SWEPT_AT_ONCE; i++) {
+      const { done, value } = this.#sweep.next()
+      if (done === true) {
+        this.#sweep = undefined
+        this.#sweepAt = Math.max(MIN_SWEEP, 2 * this.#pages.size)
+        return
+      }
+      if (value[1].deref() === undefined) this.#pages.delete(value[0])
+    }
   }
 }
 

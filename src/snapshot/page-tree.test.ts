@@ -25,6 +25,7 @@ describe('a page tree', () => {
         const expected = [...model].filter(([, fill]) => fill !== 0).sort(([a], [b]) => a - b)
         expect(contents(tree)).toEqual(expected)
         expect(tree.pageCount).toBe(expected.length)
+        expect(tree.end).toBe((expected.at(-1)?.[0] ?? -1) + 1)
         for (const [index, fill] of model) expect(tree.page(index)?.[0] ?? 0).toBe(fill)
       }),
     )

@@ -51,6 +51,13 @@ export class PageTree {
     return this.#groups[Math.floor(index / GROUP_PAGES)]?.pages[index % GROUP_PAGES]
   }
 
+  /** One more than the number of the last page that is not zeros; 0 without any. */
+  get end(): number {
+    const at = this.#groups.findLastIndex((group) => group !== undefined)
+    const last = this.#groups[at]?.pages.findLastIndex((page) => page !== undefined) ?? -1
+    return last < 0 ? 0 : at * GROUP_PAGES + last + 1
+  }
+
   /** The pages that are not zeros, in ascending order. */
   pages(): Iterable<readonly [index: number, page: Uint8Array]> {
     return this.changesSince(PageTree.empty) as Iterable<readonly [number, Uint8Array]>

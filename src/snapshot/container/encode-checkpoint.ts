@@ -34,6 +34,9 @@ const STATE_SECTION_BYTES = 262_144
 
 const WASM_PAGE_BYTES = 65_536
 
+/** Bytes that are hashed in the time in which a page is found and put in its place, before anything is encoded. */
+const LISTED_BYTES = 16
+
 /**
  * Writes a checkpoint against its parent, or against the base image if its header names none.
  * @throws CaissonError `encryption_required`, `checkpoint_too_large`, `invalid_argument`, `invalid_limit`
@@ -54,6 +57,8 @@ export async function encodeCheckpoint(
     )
   }
   const pacer = new Pacer(ports.pause)
+  const captured = pacer.spend(checkpoint.pages.pageCount * LISTED_BYTES)
+  if (captured !== undefined) await captured
   const base =
     checkpoint.header.parent === undefined ? await rootOf(parent.pages, ports.hash, pacer) : undefined
   if (base !== undefined && base !== checkpoint.header.base) {

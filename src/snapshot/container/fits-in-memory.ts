@@ -2,6 +2,5 @@ import { PAGE_BYTES, type PageTree } from '../page-tree.ts'
 
 /** Whether all pages lie in a memory of so many bytes. */
 export function fitsInMemory(pages: PageTree, memoryBytes: number): boolean {
-  for (const [index] of pages.pages()) if (index >= memoryBytes / PAGE_BYTES) return false
-  return true
+  return pages.end <= memoryBytes / PAGE_BYTES
 }

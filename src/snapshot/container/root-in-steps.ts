@@ -7,6 +7,9 @@ import { isOneStep, type Pacer } from './pacer.ts'
 /** Pages digested at once. */
 const BATCH_PAGES = 16
 
+/** What is digested of a page in the digest of its group. */
+const ENTRY_BYTES = 36
+
 /**
  * The root of `tree`. Pages remember their digests, so digesting them in small trees first leaves the large one
  * nothing but its groups.
@@ -27,5 +30,7 @@ export async function rootOf(
     await pacer.spend(batch.length * PAGE_BYTES)
     batch = []
   }
-  return tree.root(hash.sha256)
+  const root = tree.root(hash.sha256)
+  await pacer.spend(tree.pageCount * ENTRY_BYTES)
+  return root
 }
