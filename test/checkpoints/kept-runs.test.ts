@@ -95,9 +95,10 @@ const straightly = (): Promise<Outcome> =>
     runtime.run(SOURCE, { grants: GRANTS, seed: 1, stateDigest: true }),
   )
 
-const comparable = ({ usage, run: _, checkpoint: __, ...outcome }: Outcome): unknown => {
+const comparable = (outcome: Outcome): unknown => {
+  const { usage, run: _, checkpoint: __, ...rest } = outcome
   const { wallMs: ___, idleMs: ____, ...counted } = usage
-  return { ...outcome, usage: counted }
+  return { ...rest, usage: counted }
 }
 
 /** What a process that dies leaves: its lease runs out at once. */
