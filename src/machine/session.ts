@@ -8,6 +8,7 @@
  * 3. Answers that would exceed `bytesIn` are not delivered.
  * 4. The sync calls of a turn are recorded before anything that follows from the turn happens.
  * 5. Logical time never goes back.
+ * 6. Whoever takes it somewhere and throws has ended it: nothing stays at work for a run that nobody drives.
  */
 import { CaissonError } from '../base/errors.ts'
 import type { Delivery } from '../capability/delivery.ts'
@@ -77,6 +78,7 @@ export class Session {
   #bytesOut = 0
   #nowMs: number
   #end: RunEnd | undefined
+  #endedItself = false
   #inTurn = false
 
   constructor(options: SessionOptions) {
@@ -102,6 +104,11 @@ export class Session {
   /** How the run ended; undefined while it goes on. */
   get end(): RunEnd | undefined {
     return this.#end
+  }
+
+  /** Whether the program came to that end, whatever codes its errors carry; else a limit or the host ended it. */
+  get endedItself(): boolean {
+    return this.#endedItself
   }
 
   /** Whether a turn is being taken now: until it is over the machine cannot be disposed. */
@@ -172,6 +179,16 @@ export class Session {
     return this.#turn(() => this.#options.machine.settle(answers, nowMs, this.#control))
   }
 
+  /** Does `work` with the run, which ends as `aborted` when that throws. */
+  async attend<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      this.finish(failed('aborted', 'The host gave the run up.', 'AbortError'))
+      throw error
+    }
+  }
+
   /** Ends the run when a delivery says that it must not go on. */
   endIfFatal(deliveries: readonly Delivery[]): Step | undefined {
     for (const { fatal, answer } of deliveries) {
@@ -189,6 +206,19 @@ export class Session {
       this.stop.stop()
     }
     return { status: 'ended', end: this.#end }
+  }
+
+  /**
+   * Ends it because it does something else than the record of its run says, also where it came to another end itself.
+   * What a limit or the host ended is no other story: it ended sooner.
+   */
+  diverge(what: string): Step {
+    const end = diverged(what)
+    if (this.#endedItself) {
+      this.#endedItself = false
+      this.#end = end
+    }
+    return this.finish(end)
   }
 
   /** The whole outcome, once ended. */
@@ -240,8 +270,10 @@ export class Session {
       case 'waiting':
         return this.#admitCalls(turn.calls)
       case 'completed':
+        this.#endedItself = true
         return this.finish({ status: 'completed', value: turn.value })
       case 'failed':
+        this.#endedItself = true
         return this.finish({ status: 'failed', error: turn.error })
       case 'exhausted':
         return this.finish({ status: 'exhausted', limit: turn.limit, message: turn.message })
@@ -344,6 +376,11 @@ class SessionControl implements TurnControl {
   get deadline(): number {
     return this.#time.deadline
   }
+}
+
+/** The end of a guest that does something else than the record of its run says. */
+export function diverged(what: string): RunEnd {
+  return failed('diverged', `The guest did something else than its record says: ${what}.`)
 }
 
 /** An end by the runtime's own decision. */

@@ -50,8 +50,8 @@ const RESUME: OptionChecks<ResumeOptions> = {
   ...RESTORE,
   stopAtCall: RUN.stopAtCall,
   checkpoint: [(value) => value instanceof Uint8Array, 'a Uint8Array'],
-  answers: listOf('answers: { id, value } or { id, error }'),
-  confirm: listOf('ids or digests of calls'),
+  answers: [isListOfAnswers, 'a list of answers: { id, value } or { id, error }'],
+  confirm: [isListOfCalls, 'a list of ids or digests of calls'],
   addFuel: wholeFrom(0),
 }
 
@@ -98,6 +98,24 @@ export function checkResumeOptions(options: ResumeOptions): void {
 /** @throws CaissonError `invalid_argument` with `details: { option }` */
 export function checkRepeatOptions(options: RepeatOptions): void {
   checkOptions(options, REPEAT)
+}
+
+function isListOfAnswers(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.every(
+      (answer: unknown) =>
+        typeof answer === 'object' &&
+        answer !== null &&
+        'id' in answer &&
+        Number.isSafeInteger(answer.id) &&
+        'value' in answer !== 'error' in answer,
+    )
+  )
+}
+
+function isListOfCalls(value: unknown): boolean {
+  return Array.isArray(value) && value.every((call) => Number.isSafeInteger(call) || typeof call === 'string')
 }
 
 /** Whether a store can keep a run under this name. */

@@ -10,7 +10,7 @@
 import type { Digest } from '../base/digest.ts'
 import { asError } from '../base/errors.ts'
 import { Ledger } from '../capability/budget.ts'
-import type { RunEnd } from '../machine/outcome.ts'
+import type { Outcome, RunEnd } from '../machine/outcome.ts'
 import type { Session } from '../machine/session.ts'
 import type { Machine } from '../machine/turn.ts'
 import type { CallLog } from '../ports/call-log.ts'
@@ -122,21 +122,15 @@ export class DurableRun {
     await this.#writing
   }
 
-  /** Writes down how it ended. A suspended run has not. */
-  async end(
-    end: RunEnd,
-    session: { readonly usage: object; readonly logs: readonly unknown[] },
-  ): Promise<void> {
+  /**
+   * Writes down how it ended. A suspended run has not.
+   * @param endedItself as its session says
+   */
+  async end(end: RunEnd, { usage, logs, unhandledRejections }: Outcome, endedItself: boolean): Promise<void> {
     await this.settle()
-    if (!isGuestsEnd(end)) return
-    const { clock } = this.#options
-    this.recorder.add({
-      type: 'end',
-      atMs: clock.now(),
-      end,
-      usage: session.usage as never,
-      logs: session.logs,
-    })
+    if (end.status === 'suspended' || (!endedItself && isBrokenOff(end))) return
+    const atMs = this.#options.clock.now()
+    this.recorder.add({ type: 'end', atMs, end, usage, logs, unhandledRejections })
     await this.recorder.flush()
     await this.#setHead(this.#head?.chain ?? [], this.#head?.position ?? 0, { status: end.status })
   }
@@ -150,7 +144,7 @@ export class DurableRun {
   async close(): Promise<void> {
     clearInterval(this.#renewal)
     await this.settle()
-    await this.#options.lease.release()
+    await giveBack(this.#options.lease)
   }
 
   #isDue(): boolean {
@@ -219,9 +213,18 @@ export class DurableRun {
   }
 }
 
-/** What the host broke off can go on: only what the guest came to is an end of the run. */
-function isGuestsEnd(end: RunEnd): end is Exclude<RunEnd, { status: 'suspended' }> {
-  return end.status !== 'suspended' && !(end.status === 'failed' && BROKEN_OFF.has(end.error.code ?? ''))
+/** A lease that cannot be given back runs out: that changes nothing of how the run came to rest. */
+export async function giveBack(lease: RunLease): Promise<void> {
+  try {
+    await lease.release()
+  } catch {
+    // Whoever comes next waits for it.
+  }
+}
+
+/** What the host broke off can go on. Asked only of what the program did not come to itself: it may forge any code. */
+function isBrokenOff(end: RunEnd): boolean {
+  return end.status === 'failed' && BROKEN_OFF.has(end.error.code ?? '')
 }
 
 const BROKEN_OFF: ReadonlySet<string> = new Set(['aborted', 'lease_lost', 'not_recorded', 'diverged'])

@@ -8,7 +8,7 @@
 import type { Answer } from '../capability/call.ts'
 import type { Delivery } from '../capability/delivery.ts'
 import type { RunEnd } from '../machine/outcome.ts'
-import { failed, type Session, type Step } from '../machine/session.ts'
+import { diverged, type Session, type Step } from '../machine/session.ts'
 import type { Machine } from '../machine/turn.ts'
 import type { RunRecord } from '../snapshot/run-log/run-record.ts'
 import type { SyncReplay } from '../snapshot/run-log/sync-replay.ts'
@@ -24,18 +24,19 @@ export async function repeatTurns(
   let step = record.from.type === 'start' ? await session.begin() : session.goOn()
   const asked = new Map(machine.pending.map((call) => [call.id, call]))
   for (const { nowMs, answers } of record.turns) {
-    if (step.status === 'ended') return session.finish(diverged('it ended earlier'))
+    if (step.status === 'ended') return session.diverge('it ended earlier')
     const pending = new Set(machine.pending.map(({ id }) => id))
     const missing = answers.find(({ id }) => !pending.has(id))
-    if (missing !== undefined) return session.finish(diverged(`it did not ask for call ${missing.id}`))
+    if (missing !== undefined) return session.diverge(`it did not ask for call ${missing.id}`)
     step = await session.repeat(nowMs, answers.map(deliveryOf))
     for (const call of machine.pending) asked.set(call.id, call)
   }
-  if (replay.diverged) return session.finish(diverged('it asked for another sync call'))
+  if (replay.diverged) return session.diverge('it asked for another sync call')
+  if (replay.unasked) return session.diverge('it asked for fewer sync calls')
   for (const { id, capability, askedAtMs } of record.intents.values()) {
     const call = asked.get(id)
     if (call !== undefined && call.capability === capability && call.askedAtMs === askedAtMs) continue
-    return session.finish(diverged(`call ${id} was of "${capability}"`))
+    return session.diverge(`call ${id} was of "${capability}"`)
   }
   return step.status === 'waiting' ? session.goOn() : step
 }
@@ -55,7 +56,8 @@ export function endAsRecorded(session: Session, step: Step, machine: Machine, re
   }
   // What time ended then may come further now; what the guest came to is the same, to the last unit of fuel.
   const byTime = recorded?.end.status === 'exhausted' && TIMES.has(recorded.end.limit)
-  if (recorded === undefined || byTime || isBrokenOff(step.end)) return step.end
+  const brokenOff = step.end.status === 'failed' && !session.endedItself
+  if (recorded === undefined || byTime || brokenOff) return step.end
   const same =
     recorded.end.status === step.end.status && recorded.usage.fuel === session.outcome(step.end).usage.fuel
   return same ? step.end : diverged('it ended differently')
@@ -67,12 +69,4 @@ export function deliveryOf(answer: Answer): Delivery {
   return { answer, bytes, fatal: false }
 }
 
-function isBrokenOff(end: RunEnd): boolean {
-  return end.status === 'failed' && (end.error.code === 'aborted' || end.error.code === 'diverged')
-}
-
 const TIMES: ReadonlySet<string> = new Set(['wall', 'idle'])
-
-function diverged(what: string): ReturnType<typeof failed> {
-  return failed('diverged', `The guest did something else than its record says: ${what}.`)
-}

@@ -12,22 +12,19 @@
  */
 import type { Digest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
-import { Refusal } from '../capability/call.ts'
-import { type Delivery, refusedDelivery } from '../capability/delivery.ts'
 import type { Gate, GateOptions } from '../capability/gate.ts'
 import { type DriveOptions, driveSession, type KnownCalls } from '../machine/driver.ts'
 import type { Limits } from '../machine/limits.ts'
 import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
 import { Session, type SessionOptions, type Step } from '../machine/session.ts'
-import type { Machine, MachineStart, PendingCall, SyncCalls } from '../machine/turn.ts'
+import type { Machine, MachineStart, SyncCalls } from '../machine/turn.ts'
 import type { RunHead, RunLease, RunStore } from '../ports/run-store.ts'
 import { EntryCodec } from '../snapshot/run-log/entry-codec.ts'
 import type { EndEntry, StartEntry } from '../snapshot/run-log/run-entry.ts'
 import type { RunRecord } from '../snapshot/run-log/run-record.ts'
 import { SyncReplay } from '../snapshot/run-log/sync-replay.ts'
-import { callDigest } from './call-digest.ts'
 import type { CheckpointOwner, Checkpoints, ReadCheckpoint } from './checkpoints.ts'
-import { DurableRun, LEASE_MS } from './durable-run.ts'
+import { DurableRun, giveBack, LEASE_MS } from './durable-run.ts'
 import { tell } from './failure-report.ts'
 import type { GuestLine } from './guest-line.ts'
 import {
@@ -38,11 +35,12 @@ import {
   readKeptRun,
   startOfKept,
 } from './kept-run.ts'
+import { knownCalls } from './known-calls.ts'
 import type { MachineMaker } from './machine-maker.ts'
 import { type LimitBounds, limitsOf } from './machine-start.ts'
-import type { HandAnswer, RepeatOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
+import type { RepeatOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
 import type { Platform } from './platform.ts'
-import { deliveryOf, endAsRecorded, repeatTurns } from './repeat-turns.ts'
+import { endAsRecorded, repeatTurns } from './repeat-turns.ts'
 
 /** What the runtime lends. */
 export interface RunKeeperParts {
@@ -108,7 +106,7 @@ export class RunKeeper {
         }),
       )
     } finally {
-      if (durable === undefined) await lease.release()
+      if (durable === undefined) await giveBack(lease)
       else await durable.close()
     }
   }
@@ -148,11 +146,11 @@ export class RunKeeper {
         return this.#drive(goneOn, machine, startOfKept(record, gate, limits), gate, options, {
           restored: read?.state.session,
           first: (session) => repeatTurns(session, machine, record, replay),
-          known: (session) => this.#knownCalls(record, machine, gate, session, options),
+          known: (session) => knownCalls(record, machine.pending, gate, session.stop, options),
         })
       })
     } finally {
-      if (durable === undefined) await lease.release()
+      if (durable === undefined) await giveBack(lease)
       else await durable.close()
     }
   }
@@ -176,7 +174,7 @@ export class RunKeeper {
         signal: options.signal,
         restored: read?.state.session,
       })
-      const step = await repeatTurns(session, machine, record, replay)
+      const step = await session.attend(() => repeatTurns(session, machine, record, replay))
       return {
         outcome: session.outcome(endAsRecorded(session, step, machine, record)),
         start,
@@ -286,17 +284,19 @@ export class RunKeeper {
       restored: how.restored,
     }
     const session = new Session(sessionOptions)
-    const first = await how.first(session)
-    const known = first.status === 'waiting' ? await how.known?.(session) : undefined
-    const drive: DriveOptions = {
-      ...sessionOptions,
-      stopAtCall,
-      known,
-      atRest: (stopping) => durable.atRest(machine, session, stopping),
-    }
-    const end = await driveSession(session, first, drive)
+    const end = await session.attend(async () => {
+      const first = await how.first(session)
+      const known = first.status === 'waiting' ? await how.known?.(session) : undefined
+      const drive: DriveOptions = {
+        ...sessionOptions,
+        stopAtCall,
+        known,
+        atRest: (stopping) => durable.atRest(machine, session, stopping),
+      }
+      return driveSession(session, first, drive)
+    })
     const outcome = session.outcome(end)
-    await durable.end(end, outcome)
+    await durable.end(end, outcome, session.endedItself)
     return {
       outcome,
       start,
@@ -317,54 +317,6 @@ export class RunKeeper {
       { details: { given: given.id, newest: head?.chain[0] } },
     )
   }
-
-  /** What is known of the calls that the guest waits for, and what somebody decided about them. */
-  async #knownCalls(
-    record: RunRecord,
-    machine: Machine,
-    gate: Gate,
-    session: Session,
-    { answers = [], confirm = [] }: ResumeOptions,
-  ): Promise<KnownCalls> {
-    const pending = new Map(machine.pending.map((call) => [call.id, call]))
-    const recorded = new Set(record.open.map(({ id }) => id))
-    const decided = new Set([...answers.map(({ id }) => id), ...confirmedIds(confirm, machine.pending)])
-    for (const id of decided) {
-      if (pending.has(id)) continue
-      throw new CaissonError('unknown_call', `No call with id ${id} is pending.`, { details: { id } })
-    }
-    const deliveries = record.undelivered.map(deliveryOf)
-    for (const answer of answers) {
-      deliveries.push(
-        await answerByHand(answer, pending.get(answer.id) as PendingCall, recorded, gate, session),
-      )
-    }
-    const inDoubt = record.open
-      .filter(({ id, capability }) => !decided.has(id) && !gate.isRepeatable(capability))
-      .map(({ id }) => id)
-    return { answers: deliveries, recorded, inDoubt: new Set(inDoubt) }
-  }
-}
-
-async function answerByHand(
-  answer: HandAnswer,
-  call: PendingCall,
-  recorded: ReadonlySet<number>,
-  gate: Gate,
-  session: Session,
-): Promise<Delivery> {
-  const { stop } = session
-  if ('value' in answer) {
-    const mistake = await gate.checkAnswer(call, answer.value, stop)
-    if (mistake !== undefined) throw mistake
-  }
-  const admission = await (recorded.has(call.id) ? gate.readmit(call, stop) : gate.admit(call, stop))
-  if (admission instanceof Refusal) return refusedDelivery(call.id, admission)
-  const ended =
-    'value' in answer
-      ? ({ end: 'value', value: answer.value } as const)
-      : ({ end: 'error', error: answer.error } as const)
-  return gate.conclude(admission, ended, stop)
 }
 
 function startEntry(
@@ -391,25 +343,11 @@ function checkUnspent({ end }: EndEntry, run: string): void {
   )
 }
 
-/** @throws CaissonError `unknown_call` for a digest of no pending call */
-function confirmedIds(
-  confirm: readonly (number | Digest)[],
-  pending: readonly PendingCall[],
-): readonly number[] {
-  return confirm.map((one) => {
-    if (typeof one === 'number') return one
-    const call = pending.find((candidate) => callDigest(candidate) === one)
-    if (call !== undefined) return call.id
-    throw new CaissonError('unknown_call', `No call with digest ${String(one)} is pending.`, {
-      details: { digest: one },
-    })
-  })
-}
-
 /** A run that has ended ends the same however often it is asked. */
 function endedOutcome({ end }: RunRecord, read: ReadCheckpoint | undefined): KeptOutcome {
   if (end === undefined) throw new CaissonError('corrupted', 'The run has not ended.')
-  const outcome = { ...end.end, usage: end.usage, logs: end.logs, unhandledRejections: [] } as DrivenOutcome
+  const { usage, logs, unhandledRejections = [] } = end
+  const outcome: DrivenOutcome = { ...end.end, usage, logs, unhandledRejections }
   return {
     outcome,
     start: { source: '', capabilities: [] } as unknown as MachineStart,

@@ -8,7 +8,7 @@ import type { LedgerState } from '../../capability/budget.ts'
 import type { Answer, GuestCapability } from '../../capability/call.ts'
 import type { Limits } from '../../machine/limits.ts'
 import type { RunEnd, RunUsage } from '../../machine/outcome.ts'
-import type { MachineStart, ProgramForm } from '../../machine/turn.ts'
+import type { GuestError, LogEntry, MachineStart, ProgramForm } from '../../machine/turn.ts'
 import type { CallIntent, SyncCallRecord } from '../../ports/call-log.ts'
 
 /** What the run began with. The seed is as secret as anything that the guest sees. */
@@ -84,7 +84,9 @@ export interface EndEntry {
   readonly atMs: number
   readonly end: Exclude<RunEnd, { status: 'suspended' }>
   readonly usage: RunUsage
-  readonly logs: readonly unknown[]
+  readonly logs: readonly LogEntry[]
+  /** Left out by builds that did not keep them. */
+  readonly unhandledRejections?: readonly GuestError[]
 }
 
 export type RunEntry =

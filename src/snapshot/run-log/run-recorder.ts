@@ -88,7 +88,10 @@ export class RunRecorder implements CallLog {
   /** Answers are about to be delivered. */
   turn(nowMs: number, answers: readonly Answer[]): void {
     const recorded = answers.map((answer) => (this.#known.has(answer.id) ? answer.id : answer))
-    for (const { id } of answers) this.#known.delete(id)
+    for (const { id } of answers) {
+      this.#known.delete(id)
+      this.#open.delete(id) // one that was let in in an earlier life, and is refused by the rules of now
+    }
     this.add({ type: 'turn', nowMs, answers: recorded })
   }
 

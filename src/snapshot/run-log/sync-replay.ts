@@ -33,6 +33,11 @@ export class SyncReplay implements SyncCalls {
     )
   }
 
+  /** Whether the record has calls that the guest did not make. */
+  get unasked(): boolean {
+    return this.#next < this.#records.length
+  }
+
   call(index: number, args: unknown, bytes: number): unknown {
     const record = this.#records[this.#next]
     if (record === undefined && this.#live !== undefined) {

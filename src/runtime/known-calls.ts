@@ -1,0 +1,102 @@
+/**
+ * What is known of the calls that a kept guest waits for when it goes on: by the record of its run, and by what
+ * somebody decided about them.
+ *
+ * Invariants
+ * 1. All answers by hand are looked at before the first one is taken: a wrong one changes nothing of the run.
+ * 2. A call has one answer: one that has its answer on record, or is answered twice, is refused.
+ */
+import type { Digest } from '../base/digest.ts'
+import { CaissonError } from '../base/errors.ts'
+import { Refusal } from '../capability/call.ts'
+import { type Delivery, refusedDelivery } from '../capability/delivery.ts'
+import type { Gate } from '../capability/gate.ts'
+import type { Stop } from '../capability/stop.ts'
+import type { KnownCalls } from '../machine/driver.ts'
+import type { PendingCall } from '../machine/turn.ts'
+import type { RunRecord } from '../snapshot/run-log/run-record.ts'
+import { callDigest } from './call-digest.ts'
+import type { HandAnswer, ResumeOptions } from './options.ts'
+import { deliveryOf } from './repeat-turns.ts'
+
+/**
+ * @param pending what the guest waits for
+ * @throws CaissonError `unknown_call`; `invalid_result`, `result_too_large`, `value_refused`, `value_too_deep` for an
+ *   answer that the capability could not have given
+ */
+export async function knownCalls(
+  record: RunRecord,
+  pending: readonly PendingCall[],
+  gate: Gate,
+  stop: Stop,
+  { answers = [], confirm = [] }: Pick<ResumeOptions, 'answers' | 'confirm'>,
+): Promise<KnownCalls> {
+  const recorded = new Set(record.open.map(({ id }) => id))
+  const confirmed = confirm.map((one) => confirmedId(one, pending))
+  const answered = await checkedAnswers(answers, record, pending, gate, stop)
+  const deliveries = record.undelivered.map(deliveryOf)
+  for (const [call, answer] of answered) {
+    deliveries.push(await answerByHand(answer, call, recorded, gate, stop))
+  }
+  const decided = new Set([...confirmed, ...[...answered.keys()].map(({ id }) => id)])
+  const inDoubt = record.open
+    .filter(({ id, capability }) => !decided.has(id) && !gate.isRepeatable(capability))
+    .map(({ id }) => id)
+  return { answers: deliveries, recorded, inDoubt: new Set(inDoubt) }
+}
+
+async function checkedAnswers(
+  answers: readonly HandAnswer[],
+  record: RunRecord,
+  pending: readonly PendingCall[],
+  gate: Gate,
+  stop: Stop,
+): Promise<ReadonlyMap<PendingCall, HandAnswer>> {
+  const known = new Set(record.undelivered.map(({ id }) => id))
+  const checked = new Map<PendingCall, HandAnswer>()
+  for (const answer of answers) {
+    const { id } = answer
+    const call = pending.find((one) => one.id === id)
+    if (call === undefined) throw unknownCall(`No call with id ${id} is pending.`, { id })
+    if (known.has(id)) throw unknownCall(`Call ${id} has its answer on record.`, { id })
+    if (checked.has(call)) throw unknownCall(`Call ${id} is answered twice.`, { id })
+    checked.set(call, answer)
+    if (!('value' in answer)) continue
+    const mistake = await gate.checkAnswer(call, answer.value, stop)
+    if (mistake !== undefined) throw mistake
+  }
+  return checked
+}
+
+async function answerByHand(
+  answer: HandAnswer,
+  call: PendingCall,
+  recorded: ReadonlySet<number>,
+  gate: Gate,
+  stop: Stop,
+): Promise<Delivery> {
+  const admission = await (recorded.has(call.id) ? gate.readmit(call, stop) : gate.admit(call, stop))
+  if (admission instanceof Refusal) return refusedDelivery(call.id, admission)
+  const ended =
+    'value' in answer
+      ? ({ end: 'value', value: answer.value } as const)
+      : ({ end: 'error', error: answer.error } as const)
+  return gate.conclude(admission, ended, stop)
+}
+
+function confirmedId(one: number | Digest, pending: readonly PendingCall[]): number {
+  const call = pending.find((candidate) =>
+    typeof one === 'number' ? candidate.id === one : callDigest(candidate) === one,
+  )
+  if (call !== undefined) return call.id
+  throw typeof one === 'number'
+    ? unknownCall(`No call with id ${one} is pending.`, { id: one })
+    : unknownCall(`No call with digest ${one} is pending.`, { digest: one })
+}
+
+function unknownCall(
+  message: string,
+  details: { readonly id: number } | { readonly digest: Digest },
+): CaissonError {
+  return new CaissonError('unknown_call', message, { details })
+}
