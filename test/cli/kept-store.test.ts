@@ -2,6 +2,10 @@
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { nodeCheckpointPorts } from '../../host-bindings/system/checkpoint-ports.node.ts'
+import { openDirectoryRunStore } from '../../src/entry/bindings.node.ts'
+import { encodeCheckpoint } from '../../src/snapshot/container/encode-checkpoint.ts'
+import { PageTree } from '../../src/snapshot/page-tree.ts'
 import { type Ended, OBEYED } from './cli.testkit.ts'
 import { BOUGHT, flat, KEYS, type KeptFolder, openKeptFolder, RIGHTS } from './kept.testkit.ts'
 
@@ -261,5 +265,37 @@ describe('looking', () => {
       status: 'ok',
       detail: expect.stringContaining('r1, r2'),
     })
+  })
+
+  it('at engines that are not here, with the way forward', async () => {
+    const store = await openDirectoryRunStore(join(kept.path, 'runs'))
+    const pages = PageTree.empty
+    const header = {
+      engine: 'quickjs-0123456789abcdef',
+      base: pages.root(),
+      tenant: 'default',
+      run: 'old',
+      principal: '',
+      sequence: 1,
+      links: 0,
+      label: 'plain',
+      takenAtMs: 0,
+      memoryBytes: 65_536,
+    } as const
+    const { id, bytes } = await encodeCheckpoint(
+      { header, state: new Uint8Array(), pages },
+      { pages },
+      { ports: nodeCheckpointPorts },
+    )
+    await store.putBlob(id, bytes)
+    const lease = await store.lease('old', 1_000)
+    const summary = new TextEncoder().encode('{"status":"waiting"}')
+    await store.setHead('old', { version: 1, chain: [id], position: 0, summary }, lease)
+    await store.close()
+    const { code, stdout } = await kept.caisson(['doctor', '--store', 'runs'], { columns: 60 })
+    expect(code).toBe(0)
+    expect(flat(stdout)).toContain('parked on quickjs-0123456789abcdef: old; this engine is not at hand')
+    expect(flat(stdout)).toContain('fix: Finish them with the version of caisson that has it')
+    expect(stdout.split('\n').filter((line) => line.length > 60)).toEqual([])
   })
 })
