@@ -49,8 +49,16 @@ const FAILURES: Readonly<Record<string, Failure>> = {
   },
 }
 
-/** Tells the story on a disk that fails once. @returns what was wrong */
-async function problemsWith(failure: Failure, number: number): Promise<readonly string[]> {
+/**
+ * Tells the story on a disk that fails once.
+ * @param goesOn whether the same process does after that, or another one, which takes its runs
+ * @returns what was wrong
+ */
+async function problemsWith(
+  failure: Failure,
+  number: number,
+  goesOn: 'same' | 'another',
+): Promise<readonly string[]> {
   const problems: string[] = []
   const disk = new VolatileDisk()
   const machine = simulateMachine('boot 1')
@@ -60,11 +68,11 @@ async function problemsWith(failure: Failure, number: number): Promise<readonly 
     if (!CaissonError.is(error) || !codes.includes(error.code)) problems.push(String((error as Error).stack))
   }
   const open = (): Promise<RunStore> => openRunStoreIn(folder, machine)
-  const store = await open().catch((error: unknown) => {
+  let store = await open().catch((error: unknown) => {
     checkCode(error)
     return open()
   })
-  const teller = new StoryTeller(store, machine.pass)
+  let teller = new StoryTeller(store, machine.pass)
   let done = 0
   for (let attempt = 0; done < STORY.length && attempt < STORY.length + 5; attempt++) {
     const step = STORY[done]
@@ -73,6 +81,15 @@ async function problemsWith(failure: Failure, number: number): Promise<readonly 
       done += 1
     } catch (error) {
       checkCode(error)
+      if (goesOn === 'another') {
+        const next = simulateMachine('boot 1', '2', new Set(['1']))
+        store = await openRunStoreIn(disk.open(), next)
+        teller = new StoryTeller(store, next.pass)
+        // What the other one finds when it takes the run is durable from then on, acknowledged or not.
+        if (step !== undefined && 'run' in step) {
+          await teller.perform({ do: 'renew', run: step.run }, pictureAfter([]))
+        }
+      }
       const problem = await problemOf(store, STORY, done).catch(String)
       if (problem !== undefined) problems.push(problem)
       done = await happened(store, STORY, done)
@@ -94,12 +111,22 @@ describe.each(Object.entries(FAILURES))(
       const operations = await listOperations()
       const problems: string[] = []
       for (const { number } of operations.filter((operation) => failure.meets(operation))) {
-        problems.push(...(await problemsWith(failure, number)))
+        problems.push(...(await problemsWith(failure, number, 'same')))
       }
       expect(problems.slice(0, 5)).toEqual([])
     })
   },
 )
+
+describe('a process that takes over from one that met a failed sync', { timeout: 300_000 }, () => {
+  it('1: makes durable what it goes on from', async () => {
+    const failure = FAILURES['EIO instead of it'] as Failure
+    const syncs = (await listOperations()).filter(({ name }) => name === 'datasync' || name === 'sync')
+    const problems: string[] = []
+    for (const { number } of syncs) problems.push(...(await problemsWith(failure, number, 'another')))
+    expect(problems.slice(0, 5)).toEqual([])
+  })
+})
 
 describe('a directory store on a disk that stays full', () => {
   it('keeps what was acknowledged, and can be read', async () => {

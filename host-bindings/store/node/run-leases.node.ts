@@ -124,10 +124,14 @@ export class RunLeases {
   /** Invariant 2. The holder before was not there to say how far its log goes. */
   async #afterLoss(open: OpenRun, held: HeldRun, last: SegmentRecord, lost: number): Promise<HeldRun> {
     try {
-      const sealed = await open.log.seal(last)
-      const { state } = await held.change(open, ({ log }) => ({ log: [...log.slice(0, -1), sealed] }))
+      const tail = await open.log.tail(last)
+      const before = held.sealedLog
+      const log = tail.length === 0 ? before : await open.log.start(before, tail)
+      await held.change(open, () => ({ log }))
+      const stays = new Set(log.map(({ id }) => id))
+      await open.log.drop(before.filter(({ id }) => !stays.has(id)))
       await removeQuietly(open.folder, beatOf(lost))
-      return new HeldRun(open.run, held.token, state.log, held.untilMs)
+      return new HeldRun(open.run, held.token, log, held.untilMs)
     } catch (error) {
       if (CaissonError.is(error, 'lease_lost')) throw heldByOther(open.run, SOON_MS)
       // Free again, and still not looked at: whoever comes next does that.

@@ -7,6 +7,8 @@
  *    the size of the log, not the number of holders.
  * 3. After a failed write or sync nothing more is appended to that file: what the disk made of it is not known.
  * 4. What is torn at the end was never acknowledged, and is cut. What is damaged before that is refused.
+ * 5. Whoever takes a run writes anew what the last holder appended since the state was replaced: it may stand in the
+ *    memory of the machine only, where the sync of that holder failed.
  */
 import { toHex } from '../../../src/base/bytes.ts'
 import {
@@ -65,21 +67,27 @@ export class RunLog {
   }
 
   /**
-   * What an open segment holds that nobody appends to any more, durable: its torn end cut off.
+   * Whole entries of an open segment behind those that its record has, after its holder is gone: its torn end cut off.
+   * Some of them were acknowledged, and some may not be durable, so they are to be written anew.
    * @throws CaissonError `corrupted` when it holds less than was acknowledged, or is damaged in the middle
    */
-  async seal(segment: SegmentRecord): Promise<SegmentRecord> {
-    const file = await openToWrite(this.#folder, fileOf(segment))
+  async tail(segment: SegmentRecord): Promise<readonly Uint8Array[]> {
+    const file = await openToRead(this.#folder, fileOf(segment))
     try {
-      await file.datasync()
       const { size } = await file.stat()
       const reader = new BatchReader(file, segment.id)
-      const next = await this.#scan(reader, segment, size, () => true)
+      const known = segment.first + segment.entries
+      const tail: Uint8Array[] = []
+      const take = (batch: Batch): boolean => {
+        if (batch.first >= known) tail.push(...batch.entries)
+        return true
+      }
+      const next = await this.#scan(reader, segment, size, take, segment.first)
       if (next.offset < size && (await reader.hasBatchBehind(next.offset, size))) {
         throw damaged('a log file is damaged before its end', { segment: segment.id, offset: next.offset })
       }
       checkComplete(segment, next)
-      return { ...segment, entries: next.first - segment.first, bytes: next.offset, open: false }
+      return tail
     } finally {
       await file.close()
     }
