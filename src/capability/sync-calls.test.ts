@@ -159,6 +159,8 @@ describe('sync calls', () => {
         capability: 'a.read',
         args: 2,
         ok: false,
+        // All that the guest saw: a run that is taken again shows it the same.
+        name: 'CapabilityError',
         code: 'capability_failed',
         message: 'The capability "a.read" failed.',
       },
