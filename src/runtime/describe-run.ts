@@ -8,7 +8,7 @@
  */
 import type { Digest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
-import type { Limits } from '../machine/limits.ts'
+import { type Limits, parseLimits } from '../machine/limits.ts'
 import type { RunHead, RunStore } from '../ports/run-store.ts'
 import { type InspectedCheckpoint, inspectCheckpoint } from '../snapshot/container/inspect-checkpoint.ts'
 import { EntryCodec, type EntryCodecOptions } from '../snapshot/run-log/entry-codec.ts'
@@ -126,7 +126,8 @@ export async function describeRun(
   }
   const [first] = await readLog(store, run, 0, 1, options, tenant)
   if (first === undefined) throw new CaissonError('not_found', `There is no run "${run}" in the store.`)
-  if (first.entry.type !== 'start') {
+  const start = first.entry
+  if (start.type !== 'start') {
     throw new CaissonError('corrupted', `The log of run "${run}" does not begin with its start.`)
   }
   const position = head?.position ?? 0
@@ -140,13 +141,13 @@ export async function describeRun(
     head,
     summary: summaryOf(head),
     chain,
-    start: first.entry,
+    start,
     entries: position + read.length,
     readBytes: bytes.reduce((a, b) => a + b, 0),
     since,
     open: record.open,
     undelivered: record.undelivered.map(({ id }) => id),
-    limits: record.limits ?? first.entry.limits,
+    limits: parseLimits(record.limits ?? start.limits),
     end: record.end,
   }
 }

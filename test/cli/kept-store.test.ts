@@ -6,6 +6,8 @@ import { nodeCheckpointPorts } from '../../host-bindings/system/checkpoint-ports
 import { openDirectoryRunStore } from '../../src/entry/bindings.node.ts'
 import { encodeCheckpoint } from '../../src/snapshot/container/encode-checkpoint.ts'
 import { PageTree } from '../../src/snapshot/page-tree.ts'
+import { EntryCodec } from '../../src/snapshot/run-log/entry-codec.ts'
+import type { RunEntry } from '../../src/snapshot/run-log/run-entry.ts'
 import { type Ended, OBEYED } from './cli.testkit.ts'
 import { BOUGHT, flat, KEYS, type KeptFolder, openKeptFolder, RIGHTS } from './kept.testkit.ts'
 
@@ -265,6 +267,61 @@ describe('looking', () => {
       status: 'ok',
       detail: expect.stringContaining('r1, r2'),
     })
+  })
+
+  it('at what somebody else wrote into the store: refused, or shown and not obeyed', async () => {
+    const evil = '\x1b[2J\nerror: fake'
+    const store = await openDirectoryRunStore(join(kept.path, 'runs'))
+    const begin = async (run: string, entries: readonly object[]): Promise<void> => {
+      const codec = new EntryCodec({ ports: nodeCheckpointPorts })
+      const sealed: Uint8Array[] = []
+      for (const [at, entry] of entries.entries()) {
+        sealed.push(await codec.seal(entry as RunEntry, { tenant: 'default', run, at }))
+      }
+      await store.append(run, 0, sealed, await store.lease(run, 60_000))
+    }
+    const start = {
+      type: 'start',
+      version: 1,
+      guestId: 'g',
+      tenant: 'default',
+      form: 'auto',
+      seed: new Uint8Array(32),
+      input: evil,
+      source: evil,
+      fileName: evil,
+      engine: evil,
+      principal: evil,
+      label: 'plain',
+      limits: {},
+      nowMs: 0,
+      capabilities: [{ name: evil, sync: false }],
+    }
+    const intent = {
+      type: 'intent',
+      id: 1,
+      capability: evil,
+      effect: evil,
+      idempotencyKey: evil,
+      askedAtMs: 0,
+      args: { [evil]: evil },
+    }
+    await begin('shown', [start, intent])
+    await begin('refused-1', [{ ...start, capabilities: 'all' }])
+    await begin('refused-2', [{ ...start, limits: { fuel: 'much' } }])
+    await begin('refused-3', [intent])
+    await store.close()
+    const { code, stdout, stderr } = await kept.caisson(['show', 'shown', '--store', 'runs'], { columns: 60 })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).not.toMatch(OBEYED)
+    expect(stdout).not.toMatch(/^error: fake/m)
+    for (const name of ['refused-1', 'refused-2', 'refused-3']) {
+      expect((await kept.caisson(['show', name, '--store', 'runs'])).code).toBe(7)
+      expect((await kept.resume(name, '--store', 'runs')).code).toBe(7)
+    }
+    const list = await kept.caisson(['runs', '--store', 'runs'])
+    expect(list.code).toBe(0)
+    expect(list.stdout).toMatch(/^shown\tunreadable\t/m)
   })
 
   it('at engines that are not here, with the way forward', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { cli, type Ended, type Folder, keptTools, makeFolder, type Setting } from './cli.testkit.ts'
 
 /** Calls 1 and 3 can be made again, call 2 cannot. */
-export const SHOP = `
+const SHOP = `
 console.log('begun')
 const { price } = await shop.price({ sku: 'A-1' })
 const order = await shop.order({ sku: 'B-2', price, note: '\\x1b[2J' })

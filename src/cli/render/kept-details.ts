@@ -105,9 +105,9 @@ function endText(end: NonNullable<DescribedRun['end']>['end']): string {
     case 'completed':
       return 'completed'
     case 'exhausted':
-      return `exhausted (${end.limit})`
+      return `exhausted (${shown(end.limit)})`
     case 'failed':
-      return `failed: ${shown(end.error.name)}: ${shown(end.error.message)}`
+      return `failed: ${shown(end.error?.name)}: ${shown(end.error?.message)}`
   }
 }
 
@@ -141,7 +141,7 @@ function inDoubtLines(
     .flatMap(({ id, capability, effect, args }) => [
       ...field(
         'unanswered',
-        `call ${id} ${shown(capability)} (${effect}): made, and no answer is recorded. In doubt, unless its capability is idempotent.`,
+        `call ${id} ${shown(capability)} (${shown(effect)}): made, and no answer is recorded. In doubt, unless its capability is idempotent.`,
         setting,
       ),
       ...argumentLines(args, setting.width).map((line) => ' '.repeat(LABEL - 6) + line),
@@ -170,6 +170,7 @@ function ownerText(principal: string, label: string): string {
   return principal === '' ? label : `${label}, of ${shown(principal)}`
 }
 
-function shown(text: string): string {
-  return escapeText(clipText(text, 200))
+/** Whatever stands where a text should be. */
+function shown(text: unknown): string {
+  return escapeText(clipText(typeof text === 'string' ? text : '?', 200))
 }
