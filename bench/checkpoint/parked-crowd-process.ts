@@ -42,7 +42,8 @@ while (guests.length < FIRST_GUESTS + GUESTS) guests.push(await start())
 tell({ grownBytes: residentBytes() - before })
 
 let turn = 0
-process.on('message', async ({ wakes }: CrowdRequest) => {
+
+async function wake({ wakes }: CrowdRequest): Promise<void> {
   const from = process.cpuUsage()
   for (let i = 0; i < wakes; i++) {
     turn = (turn + 1) % guests.length
@@ -50,5 +51,8 @@ process.on('message', async ({ wakes }: CrowdRequest) => {
   }
   const { user, system } = process.cpuUsage(from)
   tell({ cpuNsPerWake: ((user + system) * 1e3) / wakes })
-})
+}
+
+// What fails ends the process, which its parent hears of.
+process.on('message', (request: CrowdRequest) => void wake(request))
 process.on('disconnect', () => process.exit(0))
