@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { nodeCheckpointPorts } from '../../host-bindings/system/checkpoint-ports.node.ts'
 import { openDirectoryRunStore } from '../../src/entry/bindings.node.ts'
+import { DEFAULT_LIMITS } from '../../src/machine/limits.ts'
 import { encodeCheckpoint } from '../../src/snapshot/container/encode-checkpoint.ts'
 import { PageTree } from '../../src/snapshot/page-tree.ts'
 import { EntryCodec } from '../../src/snapshot/run-log/entry-codec.ts'
@@ -293,7 +294,7 @@ describe('looking', () => {
       engine: evil,
       principal: evil,
       label: 'plain',
-      limits: {},
+      limits: DEFAULT_LIMITS,
       nowMs: 0,
       capabilities: [{ name: evil, sync: false }],
     }
@@ -301,7 +302,7 @@ describe('looking', () => {
       type: 'intent',
       id: 1,
       capability: evil,
-      effect: evil,
+      effect: 'write',
       idempotencyKey: evil,
       askedAtMs: 0,
       args: { [evil]: evil },
