@@ -754,7 +754,7 @@ export const DEFENCES: readonly Defence[] = [
   {
     name: 'calls-in-doubt-wait-for-somebody',
     against: 'A process dies while a payment is under way, and the next one pays again.',
-    file: 'src/runtime/run-keeper.ts',
+    file: 'src/runtime/known-calls.ts',
     find: '!gate.isRepeatable(capability)',
     replace: 'gate.isRepeatable(capability)',
     tests: ['test/checkpoints/kept-runs.test.ts'],
