@@ -110,7 +110,10 @@ function record(value: unknown, where: string): Readonly<Record<string, unknown>
 }
 
 function list(value: unknown, most: number, where: string): readonly unknown[] {
-  if (!Array.isArray(value) || value.length > most) throw refused(where, `is no list of at most ${most}`)
+  // One with holes has undefined in it, which `map` would pass over.
+  if (!Array.isArray(value) || value.length > most || value.includes(undefined)) {
+    throw refused(where, `is no list of at most ${most}`)
+  }
   return value
 }
 

@@ -21,6 +21,7 @@ import type { CheckpointPorts } from '../../ports/checkpoint-ports.ts'
 import type { ValueLimits } from '../../values/limits.ts'
 import { decodeOrdered, encodeOrdered } from '../../values/ordered-bytes.ts'
 import { type CheckpointKeys, findKey } from '../container/checkpoint-keys.ts'
+import { parseRunEntry } from './parse-entry.ts'
 import type { RunEntry } from './run-entry.ts'
 
 const VERSION = 1
@@ -107,7 +108,7 @@ export class EntryCodec {
       if (body === undefined) throw damaged(place, 'it cannot be decrypted')
     }
     this.#before = ports.hash.sha256(sealed)
-    return decodeOrdered(body, ENTRY_LIMITS) as RunEntry
+    return parseRunEntry(decodeOrdered(body, ENTRY_LIMITS))
   }
 
   #checkMac(sealed: Uint8Array, bodyEnd: number, id: string | undefined, place: EntryPlace): void {

@@ -1,0 +1,138 @@
+/**
+ * Entries as they were read, checked before anything is made of them: without a key, whoever writes to the store can
+ * write entries of any shape.
+ *
+ * Invariants
+ * 1. What is returned has the type that it says. Values inside of it (arguments, answers, inputs) may be any data.
+ * 2. Nothing here believes what an entry says: whether it fits the run is asked where the run is taken up.
+ */
+import { CaissonError } from '../../base/errors.ts'
+import { DEFAULT_LIMITS, parseLimits } from '../../machine/limits.ts'
+import type { RunEntry } from './run-entry.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const SEED_BYTES = 32
+const LABELS: readonly unknown[] = ['plain', 'secret']
+const FORMS: readonly unknown[] = ['auto', 'script', 'body', 'module']
+const USAGE = ['fuel', 'memoryBytes', 'calls', 'bytesIn', 'bytesOut', 'logsDropped', 'wallMs', 'idleMs']
+
+const SHAPES: Readonly<Record<string, (entry: Fields) => boolean>> = {
+  start: (entry) =>
+    entry.version === 1 &&
+    ['engine', 'guestId', 'tenant', 'principal', 'source', 'fileName'].every((name) => isText(entry[name])) &&
+    LABELS.includes(entry.label) &&
+    FORMS.includes(entry.form) &&
+    isListOf(entry.capabilities, ({ name, sync }) => isText(name) && typeof sync === 'boolean') &&
+    areLimits(entry.limits) &&
+    entry.seed instanceof Uint8Array &&
+    entry.seed.length === SEED_BYTES &&
+    isNumber(entry.nowMs),
+  open: ({ atMs, limits }) => isNumber(atMs) && areLimits(limits),
+  intent: isIntent,
+  result: ({ answer }) => isRecord(answer) && isAnswer(answer),
+  sync: ({ records }) =>
+    isListOf(records, (record) => isText(record.capability) && (record.ok === true || isFailure(record))),
+  turn: ({ nowMs, answers }) =>
+    isNumber(nowMs) && isFull(answers, (answer) => isId(answer) || (isRecord(answer) && isAnswer(answer))),
+  budget: isBudget,
+  mark: ({ budget, open, known }) =>
+    isRecord(budget) && isBudget(budget) && isListOf(open, isIntent) && isListOf(known, isAnswer),
+  end: ({ atMs, end, usage, logs, unhandledRejections }) =>
+    isNumber(atMs) &&
+    isRecord(end) &&
+    isEnd(end) &&
+    isRecord(usage) &&
+    USAGE.every((name) => isNumber(usage[name])) &&
+    isListOf(logs, (line) => isText(line.level) && isText(line.text) && isNumber(line.atMs)) &&
+    (unhandledRejections === undefined || isListOf(unhandledRejections, isGuestError)),
+}
+
+/** @throws CaissonError `corrupted` */
+export function parseRunEntry(value: unknown): RunEntry {
+  if (isRecord(value) && isText(value.type)) {
+    const holds = Object.hasOwn(SHAPES, value.type) ? SHAPES[value.type] : undefined
+    if (holds?.(value) === true) return value as unknown as RunEntry
+  }
+  throw new CaissonError('corrupted', 'An entry of the log of a run is none.')
+}
+
+function isIntent({ id, capability, effect, idempotencyKey, askedAtMs }: Fields): boolean {
+  return isId(id) && isText(capability) && isText(effect) && isText(idempotencyKey) && isNumber(askedAtMs)
+}
+
+function isAnswer({ id, ok, error }: Fields): boolean {
+  return (
+    isId(id) &&
+    (ok === true || (ok === false && isRecord(error) && isText(error.code) && isText(error.message)))
+  )
+}
+
+function isFailure({ ok, code, message }: Fields): boolean {
+  return ok === false && isText(code) && isText(message)
+}
+
+/** Amounts are checked by the ledger that takes them. */
+function isBudget({ atMs, ledger }: Fields): boolean {
+  if (!isNumber(atMs) || !isRecord(ledger) || !isRecord(ledger.accounts)) return false
+  return Object.values(ledger.accounts).every(
+    (account) => isRecord(account) && isFull(account.rateAgesMs, isNumber),
+  )
+}
+
+function isEnd({ status, error, limit, message }: Fields): boolean {
+  switch (status) {
+    case 'completed':
+      return true
+    case 'failed':
+      return isRecord(error) && isGuestError(error)
+    case 'exhausted':
+      return isText(limit) && isText(message)
+    default:
+      return false
+  }
+}
+
+function isGuestError({ name, message, code }: Fields): boolean {
+  return isText(name) && isText(message) && (code === undefined || isText(code))
+}
+
+/** All of them: one that is left out would be none. */
+function areLimits(limits: unknown): boolean {
+  if (!isRecord(limits) || Object.keys(DEFAULT_LIMITS).some((name) => !isNumber(limits[name]))) {
+    return false
+  }
+  try {
+    parseLimits(limits)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function isListOf(value: unknown, holds: (one: Fields) => boolean): boolean {
+  return isFull(value, (one) => isRecord(one) && holds(one))
+}
+
+/** Whether it is a list without holes, which `every` would pass over. */
+function isFull(value: unknown, holds: (one: unknown) => boolean): boolean {
+  if (!Array.isArray(value)) return false
+  for (let i = 0; i < value.length; i += 1) if (!holds(value[i])) return false
+  return true
+}
+
+function isRecord(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function isNumber(value: unknown): value is number {
+  return Number.isFinite(value)
+}
+
+function isId(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) > 0
+}
