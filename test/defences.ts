@@ -645,7 +645,7 @@ export const DEFENCES: readonly Defence[] = [
     name: 'shared-pages-are-equal',
     against: 'A guest makes its pages collide with those of another guest of its domain.',
     file: 'src/snapshot/page-store.ts',
-    find: 'known !== undefined && samePage(page, 0, known)',
+    find: 'known !== undefined && this.#same(page, 0, known)',
     replace: 'known !== undefined',
     tests: ['src/snapshot/page-store.test.ts'],
   },
