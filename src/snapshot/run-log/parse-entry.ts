@@ -57,8 +57,15 @@ export function parseRunEntry(value: unknown): RunEntry {
   throw new CaissonError('corrupted', 'An entry of the log of a run is none.')
 }
 
-function isIntent({ id, capability, effect, idempotencyKey, askedAtMs }: Fields): boolean {
-  return isId(id) && isText(capability) && isText(effect) && isText(idempotencyKey) && isNumber(askedAtMs)
+function isIntent({ type, id, capability, effect, idempotencyKey, askedAtMs }: Fields): boolean {
+  return (
+    type === 'intent' &&
+    isId(id) &&
+    isText(capability) &&
+    isText(effect) &&
+    isText(idempotencyKey) &&
+    isNumber(askedAtMs)
+  )
 }
 
 function isAnswer({ id, ok, error }: Fields): boolean {
@@ -73,8 +80,8 @@ function isFailure({ ok, code, message }: Fields): boolean {
 }
 
 /** Amounts are checked by the ledger that takes them. */
-function isBudget({ atMs, ledger }: Fields): boolean {
-  if (!isNumber(atMs) || !isRecord(ledger) || !isRecord(ledger.accounts)) return false
+function isBudget({ type, atMs, ledger }: Fields): boolean {
+  if (type !== 'budget' || !isNumber(atMs) || !isRecord(ledger) || !isRecord(ledger.accounts)) return false
   return Object.values(ledger.accounts).every(
     (account) => isRecord(account) && isFull(account.rateAgesMs, isNumber),
   )
