@@ -9,6 +9,7 @@ import type { CliIo } from '../cli-io.ts'
 import type { Command, GivenFlags } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { type FoundFile, findKept } from '../kept/find-kept.ts'
+import { flagsOfGrants } from '../kept/flags-of-grants.ts'
 import { KEY_FILE } from '../kept/keeping-flags.ts'
 import { readKeyFile } from '../kept/key-file.ts'
 import { resumeCommand, TENANT } from '../kept/run-place.ts'
@@ -91,7 +92,8 @@ async function show(given: GivenFlags, io: CliIo): Promise<ExitCode> {
         ...runDetails(described, setting),
       )
       if (mayGoOn(described)) {
-        const command = resumeCommand(kept, given, freshness === 'newest', rightsOf(described))
+        const rights = flagsOfGrants(described.start.capabilities.map(({ name }) => name))
+        const command = resumeCommand(kept, given, freshness === 'newest', rights)
         lines.push('', `  ${escapeText(command)}`)
       }
     }
@@ -118,13 +120,6 @@ function freshnessOf({ inspected }: FoundFile, described: DescribedRun | undefin
   if (described === undefined) return 'unknown'
   if (described.head?.chain[0] !== inspected.id) return 'older'
   return mayGoOn(described) ? 'newest' : 'spent'
-}
-
-/** The grants that it had, for the command line that goes on with it. Those of files and the network have flags. */
-function rightsOf({ start }: DescribedRun): readonly string[] {
-  const names = start.capabilities.map(({ name }) => name).filter((name) => !/^(?:files|net)\./.test(name))
-  if (names.length === 0) return []
-  return ['--tools', 'MODULE', ...names.flatMap((name) => ['--grant', name])]
 }
 
 function mayGoOn({ end }: DescribedRun): boolean {

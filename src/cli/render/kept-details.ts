@@ -42,12 +42,13 @@ export function checkpointDetails(
       `${showSize(checkpoint.fileBytes)} for ${showSize(memoryBytes)} of memory; ${checkpoint.pages} pages and ${showSize(checkpoint.stateBytes)} of state`,
       setting,
     ),
-    ...field('taken', `${showAge(setting.nowMs - takenAtMs)} ago, number ${sequence} of its run`, setting),
-    ...field('run', `${shown(run)}, ${ownerText(principal, label)}`, setting),
+    ...field('taken', `${showAge(setting.nowMs - takenAtMs)} ago, sequence number ${sequence}`, setting),
+    ...field('run', shown(run), setting),
+    ...field('label', labelText(principal, label), setting),
     ...field('engine', shown(engine), setting),
     ...field(
-      'stands',
-      parent === undefined ? 'alone' : `on ${links} others, the next of them ${parent}`,
+      'builds on',
+      parent === undefined ? 'nothing: it is whole by itself' : `${links} others, the next of them ${parent}`,
       setting,
     ),
     ...field('protection', protectionText(checkpoint), setting),
@@ -76,7 +77,7 @@ export function runDetails(described: DescribedRun, setting: DetailSetting): rea
       `${shown(start.fileName)}, ${showSize(start.source.length)}, started ${showAge(nowMs - start.nowMs)} ago`,
       setting,
     ),
-    ...field('owner', ownerText(start.principal, start.label), setting),
+    ...field('label', labelText(start.principal, start.label), setting),
     ...field('engine', shown(start.engine), setting),
     ...field('rights', start.capabilities.map(({ name }) => shown(name)).join(', ') || 'none', setting),
     ...field(
@@ -166,7 +167,7 @@ function field(
   )
 }
 
-function ownerText(principal: string, label: string): string {
+function labelText(principal: string, label: string): string {
   return principal === '' ? label : `${label}, of ${shown(principal)}`
 }
 

@@ -2,6 +2,7 @@
 import { CaissonError } from '../../base/errors.ts'
 import { CliError } from '../cli-error.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
+import { flagsOfGrants } from '../kept/flags-of-grants.ts'
 
 const EXITS: ReadonlyMap<string, ExitCode> = new Map([
   ['invalid_limit', EXIT.usage],
@@ -66,7 +67,7 @@ function hintFor({ code, details }: CaissonError): string | undefined {
       typeof retryAfterMs === 'number'
         ? ` If that one has died, wait ${Math.ceil(retryAfterMs / 1000)} s.`
         : ''
-    return `Another process goes on with this run.${wait} caisson runs --store DIR shows how it stands.`
+    return `Another process goes on with this run.${wait} caisson show says how the run stands.`
   }
   if (code === 'unknown_call') return 'caisson show lists the calls that it waits for.'
   return HINTS[code]
@@ -83,15 +84,13 @@ const KEYS: ReadonlySet<unknown> = new Set([
 ])
 
 function refusedHint({ differs, missing, added, newest }: CaissonError['details']): string | undefined {
-  const names = (list: unknown): string =>
-    (Array.isArray(list) ? list : []).map((name) => `--grant ${String(name)}`).join(' ')
-  const flags = [
-    ...(names(missing) === '' ? [] : [`add ${names(missing)}`]),
-    ...(names(added) === '' ? [] : [`leave out ${names(added)}`]),
+  const flagsFor = (list: unknown): string =>
+    flagsOfGrants((Array.isArray(list) ? list : []).map(String)).join(' ')
+  const changes = [
+    ...(flagsFor(missing) === '' ? [] : [`add ${flagsFor(missing)}`]),
+    ...(flagsFor(added) === '' ? [] : [`leave out ${flagsFor(added)}`]),
   ]
-  if (flags.length > 0) {
-    return `Give exactly the grants that it was started with: ${flags.join(', ')}. Those of files and the network come from their --allow- flags.`
-  }
+  if (changes.length > 0) return `Give exactly the rights that it was started with: ${changes.join(', ')}.`
   if (newest !== undefined || differs === 'end') {
     return 'Nothing was run. caisson show FILE says how the run stands; its store has what it came to.'
   }

@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest'
+import { flagsOfGrants } from './flags-of-grants.ts'
+
+const READS = ['files.read', 'files.readText', 'files.list', 'files.stat']
+
+describe('the flags that grant what a run had', () => {
+  it.each([
+    [[], ''],
+    [READS, '--allow-read DIR'],
+    [[...READS, 'files.write', 'files.mkdir', 'files.remove'], '--allow-write DIR'],
+    [['net.fetch'], '--allow-net HOST'],
+    [['shop.look', 'shop.order'], '--tools MODULE --grant shop.look --grant shop.order'],
+    [
+      ['files.read', 'net.fetch', 'shop.look'],
+      '--allow-read DIR --allow-net HOST --tools MODULE --grant shop.look',
+    ],
+  ])('of %j', (names, flags) => {
+    expect(flagsOfGrants(names).join(' ')).toBe(flags)
+  })
+})
