@@ -16,7 +16,7 @@ import { refusalOf } from '../run/refusal.ts'
 import { HOW_IT_RUNS, NOW, RIGHTS } from '../run/right-flags.ts'
 import { refusedDocument } from '../run/run-document.ts'
 import { readClock, readThread } from '../run/run-plan.ts'
-import { hintAtGrants, tellOutcome } from '../run/tell-outcome.ts'
+import { tellOutcome } from '../run/tell-outcome.ts'
 import { ToolFailures } from '../run/tool-failures.ts'
 import { parseCount } from '../units/parse-count.ts'
 
@@ -125,7 +125,6 @@ async function goOn(
   const rights = await grantRights(given, pathsOf(found, io.cwd), io.cwd)
   const failures = new ToolFailures(rights.tools, findPackageRoot().code)
   try {
-    hintAtGrants(rights, io)
     const parts: Parts = { plan, given, rights, failures, signal, io }
     const { kept, file } = found
     const { source, fileName, limits, ...end } =

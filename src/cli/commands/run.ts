@@ -12,7 +12,7 @@ import { STARTING_LIMITS } from '../run/limit-flags.ts'
 import { HOW_IT_RUNS, NOW, RIGHTS } from '../run/right-flags.ts'
 import { refusedDocument } from '../run/run-document.ts'
 import { optionsFor, planRun, type RunPlan, runtimeFor } from '../run/run-plan.ts'
-import { hintAtGrants, tellOutcome } from '../run/tell-outcome.ts'
+import { tellOutcome } from '../run/tell-outcome.ts'
 import { ToolFailures } from '../run/tool-failures.ts'
 
 export const runCommand: Command = {
@@ -68,7 +68,6 @@ async function runProgram(given: GivenFlags, io: CliIo): Promise<number> {
     const { program, limits, rights, keep } = plan
     const failures = new ToolFailures(rights.tools, findPackageRoot().code)
     try {
-      hintAtGrants(rights, io)
       const ended =
         keep === undefined
           ? { outcome: await runOnce(plan, failures, interruption.signal, io) }

@@ -1,8 +1,9 @@
 /**
- * What the flags give to the program: capabilities, and grants of them. Nothing is granted that no flag names.
+ * What the flags give to the program: capabilities, and grants of them. Nothing is granted without a flag.
  *
  * Invariants
- * 1. `--tools` alone grants nothing; `--grant` names each one. `--allow-*` are grants of what they open.
+ * 1. `--tools` grants what its module exports; `--grant` narrows that to what it names. `--allow-*` are grants of what
+ *    they open.
  * 2. No directory granted for writing overlaps what runs: the program, the tools, this package, their modules;
  *    and none overlaps what is kept of the run.
  */
@@ -52,11 +53,12 @@ export async function grantRights(given: GivenFlags, own: readonly string[], cwd
   const flagged = [...network, ...(files?.capabilities ?? [])]
   const capabilities = [...(tools?.capabilities ?? []), ...flagged]
   try {
-    const granted = namedGrants(given.values('grant'), capabilities, module !== undefined)
+    const all = (tools?.capabilities ?? []).map(({ name }) => name)
+    const chosen = given.values('grant')
+    const granted = namedGrants(chosen.length > 0 ? chosen : all, capabilities, module !== undefined)
     const grants = [...new Set([...granted, ...flagged.map(({ name }) => name)])]
     const withheld = capabilities.map(({ name }) => name).filter((name) => !grants.includes(name))
-    const named = (tools?.capabilities ?? []).map(({ name }) => name)
-    return { capabilities, grants, withheld, tools: named, close: async () => files?.close() }
+    return { capabilities, grants, withheld, tools: all, close: async () => files?.close() }
   } catch (error) {
     await files?.close()
     throw error

@@ -13,13 +13,13 @@ export const RIGHTS: FlagGroup = {
     {
       name: 'tools',
       value: 'MODULE',
-      help: 'A module whose default export is a list of capabilities. It is code that you trust: it runs outside the sandbox with all your rights. It grants nothing by itself.',
+      help: 'A module whose default export is a list of capabilities. It is code that you trust: it runs outside the sandbox with all your rights. The program may call all of them, or those that --grant names.',
     },
     {
       name: 'grant',
       value: 'NAME',
       repeatable: true,
-      help: 'Grants one capability of --tools by its name.',
+      help: 'Grants this capability of --tools, and no other that is not named too.',
     },
     {
       name: 'allow-net',

@@ -9,9 +9,7 @@ import { nextStep, type RunFacts } from '../render/next-step.ts'
 import { runEnding, runSummary } from '../render/run-ending.ts'
 import { showValue } from '../render/show-value.ts'
 import { styleFor } from '../render/style.ts'
-import { hangText } from '../render/wrap-text.ts'
 import { exitOf } from './exit-of.ts'
-import type { Rights } from './grant-rights.ts'
 import { type KeptAs, runDocument } from './run-document.ts'
 import type { ToolFailures } from './tool-failures.ts'
 
@@ -47,14 +45,4 @@ export function tellOutcome(
   }
   if (stderr.isTerminal) stderr.write(runSummary(outcome, stderr.columns, style))
   return interrupted ? EXIT.interrupted : exitOf(outcome)
-}
-
-/** That tools were given and none was granted: nobody means that. */
-export function hintAtGrants({ grants, withheld }: Rights, io: CliIo): void {
-  if (grants.length > 0 || withheld.length === 0) return
-  const shown = withheld.slice(0, 5).join(', ')
-  const rest = withheld.length > 5 ? `, and ${withheld.length - 5} more` : ''
-  const text = `--tools grants nothing by itself; add --grant NAME for each of: ${escapeText(shown)}${rest}`
-  const lines = hangText('hint: ', text, io.stderr.columns - 1)
-  io.stderr.write(`${styleFor(io.stderr).yellow(lines.join('\n'))}\n`)
 }
