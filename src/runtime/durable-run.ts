@@ -6,6 +6,7 @@
  * 1. A checkpoint is acknowledged when its bytes, the log up to its mark and then the head are written, in this order.
  * 2. One checkpoint is written at a time; the guest goes on meanwhile, for it was copied.
  * 3. A checkpoint that cannot be written takes nothing away: the one before is still the head.
+ * 4. A head whose writing failed may have been written all the same: it is read again before the next one.
  */
 import type { Digest } from '../base/digest.ts'
 import { asError } from '../base/errors.ts'
@@ -15,7 +16,7 @@ import type { Session } from '../machine/session.ts'
 import type { Machine } from '../machine/turn.ts'
 import type { CallLog } from '../ports/call-log.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { RunHead, RunLease, RunStore } from '../ports/run-store.ts'
+import type { RunHead, RunLease } from '../ports/run-store.ts'
 import type { PageTree } from '../snapshot/page-tree.ts'
 import type { EntryCodec } from '../snapshot/run-log/entry-codec.ts'
 import type { RunRecord } from '../snapshot/run-log/run-record.ts'
@@ -23,9 +24,10 @@ import { RunRecorder } from '../snapshot/run-log/run-recorder.ts'
 import type { CheckpointOwner, CheckpointPolicy, Checkpoints, WrittenCheckpoint } from './checkpoints.ts'
 import type { GuestState } from './guest-state.ts'
 import { encodeRunSummary, MOST_SUMMARIZED, type RunSummary, summarizeCall } from './run-summary.ts'
+import { giveBack, type WatchedStore } from './watched-store.ts'
 
 export interface DurableRunOptions {
-  readonly store: RunStore
+  readonly store: WatchedStore
   readonly lease: RunLease
   readonly owner: CheckpointOwner
   readonly checkpoints: Checkpoints
@@ -58,6 +60,8 @@ export class DurableRun {
   #pages: PageTree
   #written: WrittenCheckpoint | undefined
   #head: RunHead | undefined
+  /** A head that the store may have, or not, and the checkpoint that it is of. */
+  #unsure: { readonly head: RunHead; readonly written: WrittenCheckpoint | undefined } | undefined
   #writing: Promise<void> | undefined
   #failure: Error | undefined
   #callsAtLast = 0
@@ -132,6 +136,7 @@ export class DurableRun {
     const atMs = this.#options.clock.now()
     this.recorder.add({ type: 'end', atMs, end, usage, logs, unhandledRejections })
     await this.recorder.flush()
+    await this.#knowHead()
     await this.#setHead(this.#head?.chain ?? [], this.#head?.position ?? 0, { status: end.status })
   }
 
@@ -189,6 +194,7 @@ export class DurableRun {
     summary: RunSummary,
   ): Promise<void> {
     const { store, checkpoints, owner, clock } = this.#options
+    await this.#knowHead()
     const parent =
       this.#written !== undefined && this.#written.links < this.#policy.links ? this.#written : undefined
     const sequence = (this.#head?.version ?? 0) + 1
@@ -196,11 +202,25 @@ export class DurableRun {
     await store.putBlob(id, bytes)
     await this.recorder.flush()
     const chain = parent === undefined ? [id] : [id, ...(this.#head?.chain ?? [])]
-    await this.#setHead(chain, position, summary)
+    await this.#setHead(chain, position, summary, written)
+  }
+
+  async #knowHead(): Promise<void> {
+    if (this.#unsure === undefined) return
+    const { head, written } = this.#unsure
+    const found = await this.#options.store.head(this.#options.owner.run)
+    this.#unsure = undefined
+    if (found?.version !== head.version || found.chain.join() !== head.chain.join()) return
+    this.#head = head
     this.#written = written
   }
 
-  async #setHead(chain: readonly Digest[], position: number, summary: RunSummary): Promise<void> {
+  async #setHead(
+    chain: readonly Digest[],
+    position: number,
+    summary: RunSummary,
+    written: WrittenCheckpoint | undefined = this.#written,
+  ): Promise<void> {
     const { store, owner, lease, clock } = this.#options
     const head: RunHead = {
       version: (this.#head?.version ?? 0) + 1,
@@ -208,17 +228,11 @@ export class DurableRun {
       position,
       summary: encodeRunSummary({ ...summary, atMs: clock.now() }),
     }
+    this.#unsure = { head, written }
     await store.setHead(owner.run, head, lease)
+    this.#unsure = undefined
     this.#head = head
-  }
-}
-
-/** A lease that cannot be given back runs out: that changes nothing of how the run came to rest. */
-export async function giveBack(lease: RunLease): Promise<void> {
-  try {
-    await lease.release()
-  } catch {
-    // Whoever comes next waits for it.
+    this.#written = written
   }
 }
 

@@ -10,13 +10,14 @@ import { CaissonError } from '../base/errors.ts'
 import type { Gate } from '../capability/gate.ts'
 import type { Limits } from '../machine/limits.ts'
 import type { GuestCapability, MachineStart } from '../machine/turn.ts'
-import type { RunHead, RunStore } from '../ports/run-store.ts'
+import type { RunHead } from '../ports/run-store.ts'
 import { EntryCodec } from '../snapshot/run-log/entry-codec.ts'
 import { type RunEntry, type StartEntry, startOf } from '../snapshot/run-log/run-entry.ts'
 import { foldRun, type RunRecord } from '../snapshot/run-log/run-record.ts'
 import type { CheckpointOwner, Checkpoints, ReadCheckpoint } from './checkpoints.ts'
 import { goingOn } from './going-on.ts'
 import type { MachineMaker } from './machine-maker.ts'
+import type { WatchedStore } from './watched-store.ts'
 
 const ENTRIES_AT_ONCE = 1_000
 
@@ -24,7 +25,7 @@ const ENTRIES_AT_ONCE = 1_000
 export type RunOwner = Omit<CheckpointOwner, 'label'>
 
 export interface KeptRunParts {
-  readonly store: RunStore
+  readonly store: WatchedStore
   readonly checkpoints: Checkpoints
   readonly machines: MachineMaker
 }
@@ -94,7 +95,7 @@ async function readHead(
 }
 
 async function readEntries(
-  store: RunStore,
+  store: WatchedStore,
   { tenant, run }: RunOwner,
   from: number,
   codec: EntryCodec,

@@ -18,13 +18,13 @@ import type { Limits } from '../machine/limits.ts'
 import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
 import { Session, type SessionOptions, type Step } from '../machine/session.ts'
 import type { Machine, MachineStart, SyncCalls } from '../machine/turn.ts'
-import type { RunHead, RunLease, RunStore } from '../ports/run-store.ts'
+import type { RunHead, RunLease } from '../ports/run-store.ts'
 import { EntryCodec } from '../snapshot/run-log/entry-codec.ts'
 import type { EndEntry, StartEntry } from '../snapshot/run-log/run-entry.ts'
 import type { RunRecord } from '../snapshot/run-log/run-record.ts'
 import { SyncReplay } from '../snapshot/run-log/sync-replay.ts'
 import type { CheckpointOwner, Checkpoints, ReadCheckpoint } from './checkpoints.ts'
-import { DurableRun, giveBack, LEASE_MS } from './durable-run.ts'
+import { DurableRun, LEASE_MS } from './durable-run.ts'
 import { tell } from './failure-report.ts'
 import type { GuestLine } from './guest-line.ts'
 import {
@@ -41,10 +41,11 @@ import { type LimitBounds, limitsOf } from './machine-start.ts'
 import type { RepeatOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
 import type { Platform } from './platform.ts'
 import { endAsRecorded, repeatTurns } from './repeat-turns.ts'
+import { giveBack, type WatchedStore, watchedStore } from './watched-store.ts'
 
 /** What the runtime lends. */
 export interface RunKeeperParts {
-  readonly store: RunStore
+  readonly store: WatchedStore
   readonly platform: Platform
   readonly options: RuntimeOptions
   readonly checkpoints: Checkpoints
@@ -67,7 +68,7 @@ export class RunKeeper {
   readonly #parts: RunKeeperParts
 
   constructor(parts: RunKeeperParts) {
-    this.#parts = parts
+    this.#parts = { ...parts, store: watchedStore(parts.store) }
   }
 
   /** @throws CaissonError `already_exists` when there is a run of this name, `store_conflict`, `encryption_required` */

@@ -1,5 +1,5 @@
 /** Attacks on runs in a store: by their programs, by wrong answers, by rules that change, by stores that fail. */
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store.ts'
 import {
   CaissonError,
@@ -220,4 +220,119 @@ describe('a run that its host cannot go on with', () => {
     })
     expect({ told, listening }).toEqual({ told: true, listening: 0 })
   })
+})
+
+describe('a store that fails at one of its operations', () => {
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  const SOURCE = `
+    const said = []
+    for (let i = 0; i < 3; i++) said.push(await shop.order(i), await shop.price(i))
+    return said.join()`
+  const VALUE = 'order 0,price 0,order 1,price 1,order 2,price 2'
+
+  const FAULTS: Readonly<Record<string, (work: () => Promise<unknown>) => Promise<unknown>>> = {
+    'instead of it': () => Promise.reject(new CaissonError('store_failed', 'No.')),
+    'after it': async (work) => {
+      await work()
+      throw new CaissonError('store_failed', 'No.')
+    },
+    'with an error of its own': () => Promise.reject(new TypeError('not of ours')),
+    'by throwing': () => {
+      throw new Error('at once')
+    },
+  }
+
+  /** A store whose operation `name` goes wrong the `nth` time. */
+  function failing(
+    store: RunStore,
+    name: keyof RunStore,
+    nth: number,
+    fault: (work: () => Promise<unknown>) => Promise<unknown>,
+  ): { readonly store: RunStore; readonly happened: () => boolean } {
+    let times = 0
+    const proxy = new Proxy(store, {
+      get: (target, asked: keyof RunStore) => {
+        const work = target[asked].bind(target) as (...args: unknown[]) => Promise<unknown>
+        return (...args: unknown[]) => {
+          if (asked === name) times += 1
+          return asked === name && times === nth ? fault(() => work(...args)) : work(...args)
+        }
+      },
+    })
+    return { store: proxy, happened: () => times >= nth }
+  }
+
+  const coded = async (
+    outcome: Promise<unknown>,
+  ): Promise<{ readonly status?: string; readonly inDoubt?: readonly number[] }> => {
+    try {
+      return (await outcome) as { status: string }
+    } catch (error) {
+      if (!CaissonError.is(error)) throw error
+      return {}
+    }
+  }
+
+  for (const [how, fault] of Object.entries(FAULTS)) {
+    it.each(['putBlob', 'head', 'setHead', 'append', 'entries', 'lease'] as const)(
+      `${how}: %s, each time in turn; nothing is done twice, and nothing is lost`,
+      async (name) => {
+        for (let nth = 1; ; nth += 1) {
+          let now = 0
+          const whole = createMemoryRunStore({ clock: { now: () => now, monotonic: () => now } })
+          const shop = openShop()
+          const broken = failing(whole, name, nth, fault)
+          let end = await using(broken.store, shop, (runtime) =>
+            coded(runtime.run(SOURCE, { run: 'r', grants: GRANTS })),
+          )
+          for (let lives = 0; end.status !== 'completed' && lives < 3; lives += 1) {
+            now += 60_000 // a lease that nobody got runs out
+            const answers = (end.inDoubt ?? []).map((id) => ({ id, value: `order ${(id - 1) / 2}` }))
+            const begun = (await whole.runs()).length > 0
+            end = await using(whole, shop, (runtime) =>
+              begun
+                ? runtime.resume('r', { grants: GRANTS, answers })
+                : runtime.run(SOURCE, { run: 'r', grants: GRANTS }),
+            )
+          }
+          expect(end, `${name} ${nth}`).toMatchObject({ status: 'completed', value: VALUE })
+          const orders = shop.done.filter((what) => what.startsWith('order'))
+          expect(new Set(orders).size, `${name} ${nth}`).toBe(orders.length)
+          if (!broken.happened()) break
+        }
+      },
+    )
+  }
+
+  it('keeps the outcome of a run whose checkpoint was written and not confirmed', async () => {
+    const { store } = failing(createMemoryRunStore(), 'setHead', 2, FAULTS['after it'] as never)
+    const outcome = await using(store, openShop(), (runtime) =>
+      runtime.run(SOURCE, { run: 'r', grants: GRANTS }),
+    )
+    expect(outcome).toMatchObject({ status: 'completed', value: VALUE })
+  })
+
+  it.each(['putBlob', 'head', 'setHead', 'append', 'entries', 'lease'] as const)(
+    'by never answering again: %s; the run comes to an end that says so',
+    async (name) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      const { store, happened } = failing(createMemoryRunStore(), name, 1, () => new Promise(() => {}))
+      let end: unknown
+      const running = using(store, openShop(), (runtime) =>
+        coded(runtime.run(SOURCE, { run: 'r', grants: GRANTS, limits: { wallMs: 500_000 } })),
+      ).then((outcome) => {
+        end = outcome
+      })
+      while (!happened()) await new Promise((resolve) => setImmediate(resolve))
+      for (let i = 0; end === undefined && i < 10_000; i += 1) {
+        await vi.advanceTimersByTimeAsync(1_000)
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      await running
+      expect(end).toBeDefined()
+    },
+  )
 })

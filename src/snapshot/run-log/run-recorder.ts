@@ -18,7 +18,7 @@ import type { EntryCodec } from './entry-codec.ts'
 import type { BudgetEntry, IntentEntry, MarkEntry, RunEntry } from './run-entry.ts'
 
 export interface RunRecorderOptions {
-  readonly store: RunStore
+  readonly store: Pick<RunStore, 'append'>
   readonly run: string
   readonly tenant: string
   readonly lease: RunLease
