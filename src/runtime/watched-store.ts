@@ -10,7 +10,7 @@ import { CaissonError } from '../base/errors.ts'
 import type { RunLease, RunStore } from '../ports/run-store.ts'
 
 /** Far longer than a disk or a network takes, far shorter than a run that waits for ever. */
-export const PATIENCE_MS = 60_000
+const PATIENCE_MS = 60_000
 
 export type WatchedStore = Pick<
   RunStore,
@@ -42,7 +42,7 @@ export async function giveBack(lease: RunLease): Promise<void> {
 async function answerOf<T>(
   operation: string,
   ask: () => Promise<T>,
-  tooLate?: (answer: T) => void,
+  tooLate?: (answer: T) => Promise<void>,
 ): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   let givenUp = false
@@ -56,7 +56,7 @@ async function answerOf<T>(
     const asking = ask()
     if (tooLate !== undefined) {
       asking.then(
-        (answer) => givenUp && tooLate(answer),
+        (answer) => (givenUp ? tooLate(answer) : undefined),
         () => {}, // the one who waits hears of it
       )
     }
