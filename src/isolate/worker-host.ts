@@ -32,7 +32,8 @@ export class WorkerHost {
     } catch (error) {
       const code = CaissonError.is(error) ? error.code : 'isolate_destroyed'
       const text = error instanceof Error ? error.message : String(error)
-      this.#post({ type: 'error', code, message: text.slice(0, 2_000) })
+      const details = CaissonError.is(error) ? error.details : {}
+      this.#post({ type: 'error', code, message: text.slice(0, 2_000), details })
     }
   }
 

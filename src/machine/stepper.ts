@@ -201,7 +201,9 @@ export class Stepper {
   ): Promise<string | undefined> {
     const call = this.#pending.get(id)
     if (call === undefined || this.#answering.has(id) || this.#session.end !== undefined) {
-      throw new CaissonError('unknown_call', `No call with id ${id} is pending.`, { details: { id } })
+      const { end } = this.#session
+      const why = end === undefined ? '' : ` The guest has ended (${end.status}).`
+      throw new CaissonError('unknown_call', `No call with id ${id} is pending.${why}`, { details: { id } })
     }
     this.#answering.add(id)
     const step = this.#lastStep

@@ -210,7 +210,7 @@ export class WorkerMachine implements Machine {
       const code = Object.hasOwn(ERROR_CODES, message.code)
         ? (message.code as ErrorCode)
         : 'isolate_destroyed'
-      waiting?.reject(new CaissonError(code, message.message))
+      waiting?.reject(new CaissonError(code, message.message, { details: message.details }))
     } else waiting?.resolve(message)
   }
 

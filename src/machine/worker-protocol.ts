@@ -5,6 +5,8 @@
  * The Worker runs code of ours around a guest that it treats as hostile; the host trusts the Worker's code as
  * it trusts its own, and still checks what the session checks of every machine.
  */
+
+import type { ErrorDetails } from '../base/errors.ts'
 import type { Answer, PendingCall } from '../capability/call.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
 import type { CarriedError } from '../values/carried-errors.ts'
@@ -63,7 +65,12 @@ export type WorkerMessage =
       readonly bytes: number
       readonly errors: readonly CarriedError[]
     }
-  | { readonly type: 'error'; readonly code: string; readonly message: string }
+  | {
+      readonly type: 'error'
+      readonly code: string
+      readonly message: string
+      readonly details: ErrorDetails
+    }
 
 /**
  * Layout of the shared control block: word 0 is 1 when the turn is to stop, word 1 is the state of a sync

@@ -1,4 +1,5 @@
 /** The options of a runtime and of a guest, checked before any resource is taken. */
+import { CaissonError } from '../base/errors.ts'
 import {
   anObject,
   anything,
@@ -11,6 +12,7 @@ import {
   wholeFrom,
   withMethods,
 } from '../base/option-checks.ts'
+import type { CheckpointOptions, CheckpointPolicy } from './checkpoints.ts'
 import type { RepeatOptions, RestoreOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
 
 const RUN: OptionChecks<RunOptions> = {
@@ -88,6 +90,14 @@ const RUNTIME: OptionChecks<RuntimeOptions> = {
 /** @throws CaissonError `invalid_argument` with `details: { option }` */
 export function checkRunOptions(options: RunOptions): void {
   checkOptions(options, RUN)
+  if (options.stopAtCall === undefined || options.run !== undefined) return
+  throw new CaissonError(
+    'invalid_argument',
+    'Option stopAtCall suspends a kept run: give it a name (option run).',
+    {
+      details: { option: 'stopAtCall' },
+    },
+  )
 }
 
 /** @throws CaissonError `invalid_argument` with `details: { option }` */
@@ -128,7 +138,23 @@ export function checkRestoreOptions(options: RestoreOptions): void {
   checkOptions(options, RESTORE)
 }
 
+const CHECKPOINTS: OptionChecks<CheckpointOptions> = {
+  keys: anObject, // their own shape is checked where they are used
+  limits: anObject,
+  every: anObject,
+}
+
+const POLICY: OptionChecks<CheckpointPolicy> = {
+  calls: wholeFrom(1),
+  bytes: wholeFrom(1),
+  ms: wholeFrom(0),
+  links: wholeFrom(0, 1_000),
+}
+
 /** @throws CaissonError `invalid_argument` with `details: { option }` */
 export function checkRuntimeOptions(options: RuntimeOptions): void {
   checkOptions(options, RUNTIME)
+  if (options.checkpoints === undefined) return
+  checkOptions(options.checkpoints, CHECKPOINTS)
+  if (options.checkpoints.every !== undefined) checkOptions(options.checkpoints.every, POLICY)
 }

@@ -303,6 +303,44 @@ describe('a kept run', () => {
     })
   })
 
+  it('is refused with options that would be ignored or never come true', async () => {
+    const { capabilities, done } = openWorld()
+    for (const checkpoints of [
+      { every: { calls: 0 } },
+      { every: { cals: 2 } },
+      { every: 'x' },
+      { evry: {} },
+    ]) {
+      await expect(openRuntime({ checkpoints: checkpoints as never })).rejects.toMatchObject({
+        code: 'invalid_argument',
+      })
+    }
+    await using({ capabilities }, async (runtime) => {
+      const options = { grants: ['shop.order'], stopAtCall: 1 }
+      await expect(runtime.run('await shop.order({})', options)).rejects.toMatchObject({
+        code: 'invalid_argument',
+        details: { option: 'stopAtCall' },
+      })
+      expect(done).toEqual([])
+    })
+  })
+
+  it('says in every thread which grants differ', async () => {
+    const { capabilities } = openWorld()
+    await using({ capabilities }, async (runtime) => {
+      const guest = await runtime.start('await shop.price({})', { grants: ['shop.price'] })
+      const bytes = await guest.checkpoint()
+      for (const thread of ['host', 'worker'] as const) {
+        await expect(runtime.restore(bytes, { grants: ['shop.order'], thread })).rejects.toMatchObject({
+          code: 'checkpoint_refused',
+          details: { missing: ['shop.price'], added: ['shop.order'] },
+        })
+      }
+      guest.dispose()
+      await expect(guest.invoke(1)).rejects.toThrow('The guest has ended (failed).')
+    })
+  })
+
   it('is resumed by one of two who try at once', async () => {
     const store = createMemoryRunStore()
     const { capabilities, done } = openWorld()

@@ -21,10 +21,10 @@ export const RIGHTS: readonly string[] = [
   '--grant',
   'shop.order',
 ]
-export const KEYS = {
+export const KEYS: Readonly<Record<'mac' | 'encryption', { readonly id: string; readonly key: string }>> = {
   mac: { id: 'm1', key: '11'.repeat(32) },
   encryption: { id: 'e1', key: '22'.repeat(32) },
-} as const
+}
 
 export interface KeptFolder extends Folder {
   /** Runs the command in this process, on this thread unless it is to be interrupted: a Worker takes a second to start. */

@@ -19,6 +19,10 @@ describe('checkpoint keys', () => {
     ['no id', { encryption: { current: keyOf('', 1) } }],
     ['an id with a space', { encryption: { current: keyOf('a b', 1) } }],
     ['two with one id', { mac: { current: keyOf('a', 1), older: [keyOf('a', 2)] } }],
+    ['a purpose that does not exist', { maci: { current: keyOf('a', 1) } } as never],
+    ['no ring', { mac: { id: 'a', key: '00' } } as never],
+    ['a text for a ring', { mac: 'abc' } as never],
+    ['no list of older ones', { mac: { current: keyOf('a', 1), older: keyOf('b', 2) as never } }],
     ['one for both purposes', { mac: { current: keyOf('a', 1) }, encryption: { current: keyOf('b', 1) } }],
   ])('are refused with a message that does not show them: %s', (_, keys) => {
     expect(() => checkKeys(keys)).toThrow(expect.objectContaining({ code: 'invalid_argument' }))

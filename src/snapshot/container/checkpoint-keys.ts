@@ -33,6 +33,7 @@ const checked = new WeakSet<CheckpointKeys>()
 /** @throws CaissonError `invalid_argument` unless all keys can be used, each by an id and for a purpose of its own */
 export function checkKeys(keys: CheckpointKeys): void {
   if (checked.has(keys)) return
+  checkShape(keys)
   const all = [...keysOf(keys.mac), ...keysOf(keys.encryption)]
   for (const { id, bytes } of all) {
     if (typeof id !== 'string' || !KEY_ID.test(id)) {
@@ -53,6 +54,25 @@ export function checkKeys(keys: CheckpointKeys): void {
     }
   }
   checked.add(keys)
+}
+
+/** A purpose that is misspelt, and so has no key, would go unnoticed otherwise. */
+function checkShape(keys: unknown): void {
+  checkNames(keys, ['mac', 'encryption'], 'keys')
+  for (const [purpose, ring] of Object.entries(keys as Record<string, unknown>)) {
+    if (ring === undefined) continue
+    checkNames(ring, ['current', 'older'], `keys.${purpose}`)
+    const { current, older = [] } = ring as Partial<Record<string, unknown>>
+    if (!Array.isArray(older)) throw invalid(`keys.${purpose}.older is a list of keys.`)
+    for (const key of [current, ...older]) checkNames(key, ['id', 'bytes'], `each key of keys.${purpose}`)
+  }
+}
+
+function checkNames(value: unknown, names: readonly string[], what: string): void {
+  const shape = `${what} is { ${names.join(', ')} }`
+  if (typeof value !== 'object' || value === null) throw invalid(`Checkpoint keys: ${shape}.`)
+  const unknown = Object.keys(value).find((name) => !names.includes(name))
+  if (unknown !== undefined) throw invalid(`Checkpoint keys: ${shape}, and has "${unknown.slice(0, 80)}".`)
 }
 
 export function findKey(ring: KeyRing | undefined, id: string): CheckpointKey | undefined {
