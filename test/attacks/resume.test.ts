@@ -18,6 +18,7 @@ import {
 import { base } from '../../src/isolate/isolate.testkit.ts'
 import { decodeCheckpoint } from '../../src/snapshot/container/decode-checkpoint.ts'
 import { decodeOrdered, encodeOrdered } from '../../src/values/ordered-bytes.ts'
+import { boundStore } from '../checkpoints/bound-store.ts'
 
 const paid: string[] = []
 const bank: readonly Capability[] = [
@@ -101,10 +102,10 @@ describe('a checkpoint of a kept run', () => {
     const runtime = await runtimeWith({ store })
     const other = await parkedAt(runtime, store, 1, { run: 'other' })
     await parkedAt(runtime, store, 1)
-    const swapped: RunStore = { ...bound(store), getBlob: () => Promise.resolve(other) }
+    const swapped: RunStore = { ...boundStore(store), getBlob: () => Promise.resolve(other) }
     const victim = await runtimeWith({ store: swapped })
     expect(await codeOf(victim.resume('r', { grants: all }))).toMatch(/corrupted|checkpoint_refused/)
-    const empty: RunStore = { ...bound(store), getBlob: () => Promise.resolve(undefined) }
+    const empty: RunStore = { ...boundStore(store), getBlob: () => Promise.resolve(undefined) }
     expect(await codeOf((await runtimeWith({ store: empty })).resume('r', { grants: all }))).toBe('corrupted')
     expect(paid).toEqual([])
   })
@@ -143,7 +144,7 @@ describe('the log of a kept run', () => {
     store: RunStore,
     change: (entries: readonly Uint8Array[]) => readonly Uint8Array[],
   ): RunStore => ({
-    ...bound(store),
+    ...boundStore(store),
     async entries(run, from, most) {
       return change(await store.entries(run, 0, 1_000)).slice(from, from + most)
     },
@@ -316,19 +317,3 @@ describe('a guest that goes on', () => {
     expect([one.outcome, two.outcome]).toMatchObject([{ value: 3 }, { value: 6 }])
   })
 })
-
-function bound(store: RunStore): RunStore {
-  return {
-    putBlob: (id, bytes) => store.putBlob(id, bytes),
-    getBlob: (id) => store.getBlob(id),
-    head: (run) => store.head(run),
-    setHead: (run, head, lease) => store.setHead(run, head, lease),
-    append: (run, at, entries, lease) => store.append(run, at, entries, lease),
-    entries: (run, from, most) => store.entries(run, from, most),
-    lease: (run, ttl) => store.lease(run, ttl),
-    runs: () => store.runs(),
-    remove: (run, lease) => store.remove(run, lease),
-    collect: (options) => store.collect(options),
-    close: () => store.close(),
-  }
-}

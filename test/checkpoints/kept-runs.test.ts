@@ -11,6 +11,7 @@ import {
   type Runtime,
   type RuntimeOptions,
 } from '../../src/entry/node.ts'
+import { boundStore } from './bound-store.ts'
 
 const SOURCE = `
 const items = []
@@ -103,25 +104,11 @@ const comparable = (outcome: Outcome): unknown => {
 
 /** What a process that dies leaves: its lease runs out at once. */
 const abandoned = (store: RunStore): RunStore => ({
-  ...bound(store),
+  ...boundStore(store),
   async lease(run, _ttl) {
     const lease = await store.lease(run, 60_000)
     return { ...lease, held: () => true, renew: () => Promise.resolve(), release: () => lease.release() }
   },
-})
-
-const bound = (store: RunStore): RunStore => ({
-  putBlob: (id, bytes) => store.putBlob(id, bytes),
-  getBlob: (id) => store.getBlob(id),
-  head: (run) => store.head(run),
-  setHead: (run, head, lease) => store.setHead(run, head, lease),
-  append: (run, at, entries, lease) => store.append(run, at, entries, lease),
-  entries: (run, from, most) => store.entries(run, from, most),
-  lease: (run, ttl) => store.lease(run, ttl),
-  runs: () => store.runs(),
-  remove: (run, lease) => store.remove(run, lease),
-  collect: (options) => store.collect(options),
-  close: () => store.close(),
 })
 
 /** Begins a run that hangs at its call number `at`, and breaks it off there. */
