@@ -776,6 +776,14 @@ export const DEFENCES: readonly Defence[] = [
     tests: ['test/attacks/resume.test.ts'],
   },
   {
+    name: 'kept-runs-are-not-restored-beside-their-record',
+    against: 'The budget of a kept run is spent again from a copy of its checkpoint.',
+    file: 'src/runtime/runtime.ts',
+    find: 'if ((await this.#options.store?.head(run)) === undefined) return',
+    replace: 'if ((await this.#options.store?.head(run)) !== null) return',
+    tests: ['test/attacks/resume.test.ts'],
+  },
+  {
     name: 'intent-on-the-disk-before-the-effect',
     against: 'A process dies after an effect of which nothing is written down.',
     file: 'src/snapshot/run-log/run-recorder.ts',

@@ -195,6 +195,7 @@ class PooledRuntime implements Runtime {
     }
     const { domain = DEFAULT_DOMAIN, principal = '', signal } = options
     const read = await this.#checkpoints.read(checkpoint.slice(), { tenant: domain, principal })
+    await this.#refuseKept(read.header.run)
     const { guestId, session: restored } = read.state
     const gate = this.#gateFor(options, guestId)
     const limits = this.#limitsAfter(read.state.limits, options.limits)
@@ -231,6 +232,16 @@ class PooledRuntime implements Runtime {
     } finally {
       this.#line.leave(domain)
     }
+  }
+
+  /** What a run of the store has used up stands in its log: from a checkpoint alone it would be spent again. */
+  async #refuseKept(run: string): Promise<void> {
+    if ((await this.#options.store?.head(run)) === undefined) return
+    throw new CaissonError(
+      'checkpoint_refused',
+      `The checkpoint is of run "${run}", which the store keeps: go on with it by resume.`,
+      { details: { run } },
+    )
   }
 
   /** What an unauthentic checkpoint says can only make limits narrower than the runtime's own. */

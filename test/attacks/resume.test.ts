@@ -83,6 +83,14 @@ describe('a checkpoint of a kept run', () => {
     expect(paid).toEqual(['{"n":1}', '{"n":2}'])
   })
 
+  it('is not restored beside its record, which would spend its budget again', async () => {
+    const store = createMemoryRunStore()
+    const runtime = await runtimeWith({ store })
+    const bytes = await parkedAt(runtime, store, 2)
+    expect(await codeOf(runtime.restore(bytes, { grants: all }))).toBe('checkpoint_refused')
+    expect(paid).toEqual(['{"n":1}'])
+  })
+
   it('of another run, tenant or key does not do for this one', async () => {
     const store = createMemoryRunStore()
     const runtime = await runtimeWith({ store, checkpoints: { keys: mac(1) } })
