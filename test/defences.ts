@@ -791,7 +791,7 @@ export const DEFENCES: readonly Defence[] = [
     find: `    this.add(entry)
     await this.flush()`,
     replace: `    this.add(entry)`,
-    tests: ['test/faults/killed-run.test.ts'],
+    tests: ['src/snapshot/run-log/run-recorder.test.ts'],
   },
   {
     name: 'log-entries-chained',

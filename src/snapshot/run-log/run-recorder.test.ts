@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import { createMemoryRunStore } from '../../../host-bindings/store/memory-run-store.ts'
+import { nodeCheckpointPorts } from '../../../host-bindings/system/checkpoint-ports.node.ts'
+import { boundStore } from '../../../test/checkpoints/bound-store.ts'
+import { Ledger } from '../../capability/budget.ts'
+import type { RunStore } from '../../ports/run-store.ts'
+import { EntryCodec } from './entry-codec.ts'
+import { RunRecorder } from './run-recorder.ts'
+
+const intent = (id: number) =>
+  ({ id, capability: 'a.b', effect: 'write', idempotencyKey: `g/${id}`, args: id, askedAtMs: 1 }) as const
+
+/** A recorder on a store that appends when it is told to. */
+const recorderOn = async (append: (write: () => Promise<void>) => Promise<void>) => {
+  const store = createMemoryRunStore()
+  const slow: RunStore = {
+    ...boundStore(store),
+    append: (run, at, entries, lease) => append(() => store.append(run, at, entries, lease)),
+  }
+  const recorder = new RunRecorder({
+    store: slow,
+    run: 'r',
+    tenant: 't',
+    lease: await store.lease('r', 60_000),
+    codec: new EntryCodec({ ports: nodeCheckpointPorts }),
+    at: 0,
+    ledger: new Ledger(),
+    clock: { now: () => 1, monotonic: () => 1 },
+  })
+  return { recorder, written: async () => (await store.entries('r', 0, 100)).length }
+}
+
+describe('a run recorder', () => {
+  it('2: an intent and a result are on the disk before anything follows from them', async () => {
+    const held: (() => void)[] = []
+    const { recorder, written } = await recorderOn(async (write) => {
+      await new Promise<void>((resolve) => held.push(resolve))
+      await write()
+    })
+    for (const record of [
+      () => recorder.intent(intent(1)),
+      () => recorder.result({ id: 1, ok: true, value: 2 }),
+    ]) {
+      const before = await written()
+      let done = false
+      const recording = record().then(() => {
+        done = true
+      })
+      await expect.poll(() => held.length).toBe(1)
+      expect([done, await written()]).toEqual([false, before])
+      held.pop()?.()
+      await recording
+      expect(await written()).toBeGreaterThan(before)
+    }
+  })
+
+  it('3: writes together what is asked for while a write is under way', async () => {
+    let writes = 0
+    const { recorder } = await recorderOn((write) => {
+      writes += 1
+      return write()
+    })
+    await Promise.all([1, 2, 3, 4, 5].map((id) => recorder.intent(intent(id))))
+    expect(writes).toBe(2)
+  })
+
+  it('4: writes nothing more after a write failed, and tells everybody', async () => {
+    let writes = 0
+    const { recorder } = await recorderOn(() => {
+      writes += 1
+      return Promise.reject(new Error('the disk is gone'))
+    })
+    await expect(recorder.intent(intent(1))).rejects.toThrow('the disk is gone')
+    await expect(recorder.intent(intent(2))).rejects.toThrow('the disk is gone')
+    expect(writes).toBe(1)
+  })
+})
