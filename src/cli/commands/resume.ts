@@ -4,7 +4,7 @@ import type { CliIo } from '../cli-io.ts'
 import type { Command, GivenFlags } from '../command.ts'
 import { type Found, type FoundFile, findKept } from '../kept/find-kept.ts'
 import { readStopAtCall } from '../kept/keep-plan.ts'
-import { KEY_FILE, STOP_AT_CALL } from '../kept/keeping-flags.ts'
+import { STOP_AT_CALL, WHERE_KEPT } from '../kept/keeping-flags.ts'
 import { readKeyFile } from '../kept/key-file.ts'
 import { readDecisions } from '../kept/read-decisions.ts'
 import { type Parts, type ResumePlan, restoreFile, resumeKept } from '../kept/resume-run.ts'
@@ -31,17 +31,7 @@ export const resumeCommand: Command = {
   ],
   positionals: { name: 'FILE or RUN', min: 1, max: 1 },
   groups: [
-    {
-      title: 'Where it is kept',
-      flags: [
-        {
-          name: 'store',
-          value: 'DIR',
-          help: 'The folder that has RUN. Without it, FILE is a checkpoint file.',
-        },
-        KEY_FILE,
-      ],
-    },
+    WHERE_KEPT,
     {
       title: 'What you decide',
       flags: [

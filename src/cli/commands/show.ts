@@ -10,7 +10,7 @@ import type { Command, GivenFlags } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { type FoundFile, findKept } from '../kept/find-kept.ts'
 import { flagsOfGrants } from '../kept/flags-of-grants.ts'
-import { KEY_FILE } from '../kept/keeping-flags.ts'
+import { WHERE_KEPT } from '../kept/keeping-flags.ts'
 import { readKeyFile } from '../kept/key-file.ts'
 import { resumeCommand, TENANT } from '../kept/run-place.ts'
 import { jsonText } from '../render/json-text.ts'
@@ -28,19 +28,7 @@ export const showCommand: Command = {
     'A file without a verified MAC can have been written by anybody: what it says is shown and not believed. With --key-file, a file that was not written with the key is refused (exit code 7).',
   ],
   positionals: { name: 'FILE or RUN', min: 1, max: 1 },
-  groups: [
-    {
-      title: 'Where it is kept',
-      flags: [
-        {
-          name: 'store',
-          value: 'DIR',
-          help: 'The folder that has RUN. Without it, FILE is a checkpoint file.',
-        },
-        KEY_FILE,
-      ],
-    },
-  ],
+  groups: [WHERE_KEPT],
   examples: [
     ['caisson show p.ckpt', 'a checkpoint file, and how its run stands'],
     ['caisson show p-k3f9xa --store runs', 'a run of a store'],

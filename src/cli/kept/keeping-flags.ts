@@ -19,6 +19,19 @@ export const KEY_FILE: Flag = {
   help: 'Keys that what is kept is authenticated and encrypted with: {"mac": {"id": "m1", "key": "64 hex digits"}, "encryption": {"id": "e1", "key": "64 hex digits"}}; either may be left out, "older": [{"id", "key"}] beside "id" may still be read with. Only you may be able to read the file (chmod 600).',
 }
 
+/** Of commands that take a FILE or a RUN. */
+export const WHERE_KEPT: FlagGroup = {
+  title: 'Where it is kept',
+  flags: [
+    {
+      name: 'store',
+      value: 'DIR',
+      help: 'The folder that has RUN. Without it, FILE is a checkpoint file.',
+    },
+    KEY_FILE,
+  ],
+}
+
 /** Of `caisson run`. */
 export const KEEPING: FlagGroup = {
   title: 'Keeping the run (default: no)',
