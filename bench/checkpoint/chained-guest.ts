@@ -4,7 +4,7 @@
  */
 import { fileEngine } from '../../host-bindings/engines/file-engine.node.ts'
 import { nodeCheckpointPorts } from '../../host-bindings/system/checkpoint-ports.node.ts'
-import { samePageNatively } from '../../host-bindings/system/same-page.node.ts'
+import { nodePageTools } from '../../host-bindings/system/page-tools.node.ts'
 import { systemClock } from '../../host-bindings/system/system-clock.ts'
 import { systemEntropy } from '../../host-bindings/system/system-entropy.ts'
 import type { Digest } from '../../src/base/digest.ts'
@@ -74,7 +74,7 @@ export class ChainedGuest {
       clock: systemClock,
       entropy: systemEntropy,
       checkpoints: nodeCheckpointPorts,
-      samePage: samePageNatively,
+      pageTools: nodePageTools,
       engines,
     }
     const loaded = await engines.load(ENGINE_MANIFEST.id)

@@ -1,7 +1,7 @@
 /** Composition root for Node, Bun and Deno. */
 import { fileEngine } from '../../host-bindings/engines/file-engine.node.ts'
 import { nodeCheckpointPorts } from '../../host-bindings/system/checkpoint-ports.node.ts'
-import { samePageNatively } from '../../host-bindings/system/same-page.node.ts'
+import { nodePageTools } from '../../host-bindings/system/page-tools.node.ts'
 import { systemClock } from '../../host-bindings/system/system-clock.ts'
 import { systemEntropy } from '../../host-bindings/system/system-entropy.ts'
 import { openNodeWorker } from '../../host-bindings/system/worker-port.node.ts'
@@ -35,7 +35,7 @@ export function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
       checkpoints: nodeCheckpointPorts,
       engines,
       openWorker: () => openNodeWorker(workerScript),
-      samePage: samePageNatively,
+      pageTools: nodePageTools,
     },
     options,
   )

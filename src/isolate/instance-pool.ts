@@ -7,7 +7,8 @@
  * 3. Instances that grew, or trapped in a way no limit explains, are dropped: memory never shrinks, and a
  *    grown one would let the next guest see a difference.
  */
-import type { SamePage } from '../ports/same-page.ts'
+import type { PageTools } from '../ports/page-tools.ts'
+import { neutralPageTools } from '../snapshot/neutral-page-tools.ts'
 import { PageStore } from '../snapshot/page-store.ts'
 import type { PageTree } from '../snapshot/page-tree.ts'
 import type { BaseImage } from './base-image.ts'
@@ -25,22 +26,30 @@ export interface InstancePoolOptions {
   /** Instances kept when idle. */
   readonly keep: number
   readonly monotonic: () => number
-  /** The platform's fastest way to compare a page. */
-  readonly samePage?: SamePage | undefined
+  /** Default those in plain JavaScript. */
+  readonly pageTools?: PageTools | undefined
   /** Lets the host's timers and sockets have their turn, then resolves. Default by a timer. */
   readonly pause?: (() => Promise<void>) | undefined
+}
+
+/** The platform's ways to look at an instance. */
+interface PooledTools extends PageTools {
+  readonly pause: () => Promise<void>
 }
 
 export class InstancePool {
   /** Pages of parked guests of this domain: equal ones are held once. */
   readonly pages: PageStore
+  readonly tools: PooledTools
   readonly #options: InstancePoolOptions
   readonly #idle: PooledInstance[] = []
   #closed = false
 
   constructor(options: InstancePoolOptions) {
     this.#options = options
-    this.pages = new PageStore(options.samePage)
+    const { pageTools = neutralPageTools, pause = pauseByTimer } = options
+    this.tools = { ...pageTools, pause }
+    this.pages = new PageStore(pageTools.samePage)
   }
 
   get engine(): Engine {
@@ -67,10 +76,10 @@ export class InstancePool {
   }
 
   #create(): PooledInstance {
-    const { engine, base, maxPages, monotonic, samePage, pause = pauseByTimer } = this.#options
+    const { engine, base, maxPages, monotonic } = this.#options
     const instance = new EngineInstance(engine, maxPages, monotonic)
     base.restore(instance)
-    return new PooledInstance(instance, base, { samePage, pause }, (pooled, reusable, now) =>
+    return new PooledInstance(instance, base, this.tools, (pooled, reusable, now) =>
       this.#takeBack(pooled, reusable, now),
     )
   }
@@ -93,24 +102,17 @@ type OnRelease = (pooled: PooledInstance, reusable: boolean, now: PageTree | und
 export class PooledInstance {
   readonly instance: EngineInstance
   readonly base: BaseImage
-  readonly samePage: SamePage | undefined
-  readonly pause: () => Promise<void>
+  readonly tools: PooledTools
   readonly guest: GuestRuntime
   readonly reader: HeapReader
   readonly writer: ValueWriter
   readonly #onRelease: OnRelease
 
-  constructor(
-    instance: EngineInstance,
-    base: BaseImage,
-    { samePage, pause }: { readonly samePage: SamePage | undefined; readonly pause: () => Promise<void> },
-    onRelease: OnRelease,
-  ) {
+  constructor(instance: EngineInstance, base: BaseImage, tools: PooledTools, onRelease: OnRelease) {
     const { guest } = base
     this.instance = instance
     this.base = base
-    this.samePage = samePage
-    this.pause = pause
+    this.tools = tools
     this.guest = guest
     this.#onRelease = onRelease
     this.reader = new HeapReader({ memory: instance.memory, runtimePointer: guest.runtime })

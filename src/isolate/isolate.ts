@@ -113,9 +113,9 @@ export class Isolate implements Machine {
   /** @param keep what a page that changed is kept as; default a copy of it */
   capture(keep?: KeepPage): MachineCapture {
     if (this.#state !== 'parked') throw this.#refuseTurn('captured')
-    const { instance, base, samePage } = this.#pooled
+    const { instance, base, tools } = this.#pooled
     const known = this.#captured ?? base.pages
-    const changes = memoryChanges(instance, known, samePage, keep)
+    const changes = memoryChanges(instance, known, tools.samePage, keep)
     this.#captured = known.with(changes)
     return { memoryBytes: instance.size, changes, state: this.#stateData() }
   }
@@ -131,11 +131,11 @@ export class Isolate implements Machine {
   /** As `capture`, without blocking the host for long; until it resolves the isolate takes no turn. */
   async captureInPieces(keep?: KeepPage): Promise<MachineCapture> {
     if (this.#state !== 'parked') throw this.#refuseTurn('captured')
-    const { instance, base, samePage, pause } = this.#pooled
+    const { instance, base, tools } = this.#pooled
     const known = this.#captured ?? base.pages
     this.#state = 'capturing'
     try {
-      const changes = await memoryChangesInPieces(instance, known, pause, samePage, keep)
+      const changes = await memoryChangesInPieces(instance, known, tools.pause, tools.samePage, keep)
       this.#captured = known.with(changes)
       return { memoryBytes: instance.size, changes, state: this.#stateData() }
     } finally {
@@ -176,10 +176,11 @@ export class Isolate implements Machine {
 
   stateDigest(): string {
     if (this.#state === 'turning' || this.#state === 'disposed') throw this.#refuseTurn('digested')
-    const { instance, base, samePage } = this.#pooled
+    const { instance, base, tools } = this.#pooled
     const known = this.#captured ?? base.pages
-    const memory = known.with(memoryChanges(instance, known, samePage))
-    return stateDigest(instance.engine.id, memory, this.#services?.pendingIds ?? [])
+    // Views suffice: the tree is dropped before anything runs.
+    const memory = known.with(memoryChanges(instance, known, tools.samePage, (view) => view))
+    return stateDigest(instance.engine.id, memory, this.#services?.pendingIds ?? [], tools.sha256)
   }
 
   dispose(): void {

@@ -1,5 +1,5 @@
 /** The memory of an instance as a tree of pages: what counts as state, and what is dead. */
-import type { SamePage } from '../ports/same-page.ts'
+import type { SamePage } from '../ports/page-tools.ts'
 import { dirtyPages, type KeepPage, type LiveRange } from '../snapshot/dirty-pages.ts'
 import { PAGE_BYTES, type PageChange, type PageTree } from '../snapshot/page-tree.ts'
 import type { EngineInstance } from './engine-instance.ts'
@@ -23,7 +23,7 @@ const SMALL_BYTES = 4 * 1024 * 1024
 export function memoryChanges(
   instance: EngineInstance,
   known: PageTree,
-  same: SamePage | undefined,
+  same: SamePage,
   keep?: KeepPage,
 ): PageChange[] {
   return dirtyPages(instance.bytes, known, liveRanges(instance), same, keep)
@@ -34,7 +34,7 @@ export async function memoryChangesInPieces(
   instance: EngineInstance,
   known: PageTree,
   pause: () => Promise<void>,
-  same: SamePage | undefined,
+  same: SamePage,
   keep?: KeepPage,
 ): Promise<PageChange[]> {
   const changes: PageChange[] = []

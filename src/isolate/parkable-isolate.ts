@@ -108,7 +108,8 @@ export class ParkableIsolate implements Machine, Resident {
   stateDigest(): string {
     if (this.#parked === undefined) return this.#wake().stateDigest()
     const { pages, state } = this.#parked
-    return stateDigest(this.#options.pool.engine.id, pages, pendingIds(state))
+    const { engine, tools } = this.#options.pool
+    return stateDigest(engine.id, pages, pendingIds(state), tools.sha256)
   }
 
   dispose(): void {

@@ -6,10 +6,18 @@
  * clock and seed live outside.
  */
 import { type Digest, sha256 } from '../base/digest.ts'
+import type { PageTools } from '../ports/page-tools.ts'
 import type { PageTree } from '../snapshot/page-tree.ts'
 
-export function stateDigest(engine: string, memory: PageTree, pendingIds: Iterable<number>): Digest {
+export function stateDigest(
+  engine: string,
+  memory: PageTree,
+  pendingIds: Iterable<number>,
+  hash: PageTools['sha256'],
+): Digest {
   return sha256(
-    new TextEncoder().encode(`caisson state 2\n${engine}\n${memory.root()}\n${[...pendingIds].join(',')}\n`),
+    new TextEncoder().encode(
+      `caisson state 2\n${engine}\n${memory.root(hash)}\n${[...pendingIds].join(',')}\n`,
+    ),
   )
 }

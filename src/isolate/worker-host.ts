@@ -3,6 +3,7 @@ import { CaissonError } from '../base/errors.ts'
 import { type GuestFailure, Refusal, type SyncCalls } from '../capability/call.ts'
 import type { Turn, TurnControl } from '../machine/turn.ts'
 import { ANSWER_OFFSET, CONTROL, type HostMessage, type WorkerMessage } from '../machine/worker-protocol.ts'
+import type { PageTools } from '../ports/page-tools.ts'
 import { carriedErrors, restoreErrors } from '../values/carried-errors.ts'
 import { fromTaggedJson } from '../values/tagged-json.ts'
 import { baseImageOf } from './base-image.ts'
@@ -14,12 +15,15 @@ import { Isolate } from './isolate.ts'
 export class WorkerHost {
   readonly #post: (message: WorkerMessage) => void
   readonly #monotonic: () => number
+  readonly #pageTools: PageTools | undefined
   #pool: InstancePool | undefined
   #poolKey = ''
   #isolate: Isolate | undefined
   #control: SharedArrayBuffer | undefined
 
-  constructor(post: (message: WorkerMessage) => void, monotonic: () => number) {
+  /** @param pageTools default those in plain JavaScript */
+  constructor(post: (message: WorkerMessage) => void, monotonic: () => number, pageTools?: PageTools) {
+    this.#pageTools = pageTools
     this.#post = post
     this.#monotonic = monotonic
   }
@@ -52,6 +56,7 @@ export class WorkerHost {
             maxPages: message.maxPages,
             keep: 1,
             monotonic: this.#monotonic,
+            pageTools: this.#pageTools,
           })
           this.#poolKey = key
         }

@@ -41,11 +41,11 @@ export class MachineMaker {
     const maxPages = Math.ceil(maxMemoryBytes / PAGE)
     const keep = options.keepInstances ?? DEFAULT_KEEP
     const { monotonic } = platform.clock
-    const { samePage, checkpoints } = platform
+    const { pageTools, checkpoints } = platform
     const pause = checkpoints?.pause
     this.#residents = new Residents(options.instances ?? DEFAULT_INSTANCES)
     this.#pools = new DomainPools(
-      () => new InstancePool({ engine, base, maxPages, keep, monotonic, samePage, pause }),
+      () => new InstancePool({ engine, base, maxPages, keep, monotonic, pageTools, pause }),
     )
     this.#workers = new WorkerPool({
       openWorker: platform.openWorker,

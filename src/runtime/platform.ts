@@ -4,7 +4,7 @@ import type { CheckpointPorts } from '../ports/checkpoint-ports.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EngineSource } from '../ports/engine-source.ts'
 import type { Entropy } from '../ports/entropy.ts'
-import type { SamePage } from '../ports/same-page.ts'
+import type { PageTools } from '../ports/page-tools.ts'
 import type { WorkerPort } from '../ports/worker-port.ts'
 
 export interface Platform {
@@ -15,6 +15,6 @@ export interface Platform {
   readonly openWorker?: () => WorkerPort
   /** What checkpoints are written and read with. */
   readonly checkpoints?: CheckpointPorts
-  /** The fastest way to compare a page of memory; left out where plain JavaScript is. */
-  readonly samePage?: SamePage
+  /** Left out where plain JavaScript is the fastest. */
+  readonly pageTools?: PageTools
 }

@@ -4,7 +4,8 @@
  * Reading is what this costs: all of the live memory is compared, at some gigabytes a second, and only what
  * differs is copied (bench: checkpoint).
  */
-import type { SamePage } from '../ports/same-page.ts'
+import type { SamePage } from '../ports/page-tools.ts'
+import { neutralPageTools } from './neutral-page-tools.ts'
 import { PAGE_BYTES, type PageChange, type PageTree } from './page-tree.ts'
 
 /** Bytes of memory that count, from `start` up to `end`; both are multiples of `PAGE_BYTES`. What lies between ranges counts as zeros. */
@@ -28,7 +29,7 @@ export function dirtyPages(
   memory: Uint8Array,
   known: PageTree,
   ranges: readonly LiveRange[],
-  same: SamePage = samePage,
+  same: SamePage = neutralPageTools.samePage,
   keep: KeepPage = copyOf,
 ): PageChange[] {
   const changes: PageChange[] = []
@@ -56,20 +57,4 @@ function zeroRun(known: PageTree, index: number, most: number): number {
   let count = 1
   while (count < most && count < ZERO_PAGES && known.page(index + count) === undefined) count += 1
   return count
-}
-
-/** In plain JavaScript, four bytes at a time: for platforms that have nothing faster. */
-export function samePage(memory: Uint8Array, start: number, page: Uint8Array): boolean {
-  const offset = memory.byteOffset + start
-  const words = page.length / 4
-  if (offset % 4 !== 0 || page.byteOffset % 4 !== 0) return sameBytes(memory, start, page)
-  const a = new Uint32Array(memory.buffer, offset, words)
-  const b = new Uint32Array(page.buffer, page.byteOffset, words)
-  for (let i = 0; i < words; i += 1) if (a[i] !== b[i]) return false
-  return true
-}
-
-function sameBytes(memory: Uint8Array, start: number, page: Uint8Array): boolean {
-  for (let i = 0; i < page.length; i += 1) if (memory[start + i] !== page[i]) return false
-  return true
 }

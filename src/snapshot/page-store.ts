@@ -13,8 +13,9 @@
  * 4. What is gone is looked for a few entries at a time: no page of a large guest waits for all of them.
  */
 
-import type { SamePage } from '../ports/same-page.ts'
-import { type KeepPage, samePage } from './dirty-pages.ts'
+import type { SamePage } from '../ports/page-tools.ts'
+import type { KeepPage } from './dirty-pages.ts'
+import { neutralPageTools } from './neutral-page-tools.ts'
 import { PAGE_BYTES, type PageChange } from './page-tree.ts'
 
 /** Below so many, nothing is swept. */
@@ -33,7 +34,7 @@ export class PageStore {
   #sweep: Iterator<[number, WeakRef<Uint8Array>]> | undefined
 
   /** @param same the platform's fastest way to compare a page */
-  constructor(same: SamePage = samePage) {
+  constructor(same: SamePage = neutralPageTools.samePage) {
     this.#same = same
   }
 

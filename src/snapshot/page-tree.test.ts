@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sha256Bytes } from '../base/digest.ts'
-import { dirtyPages, samePage } from './dirty-pages.ts'
+import { dirtyPages } from './dirty-pages.ts'
+import { neutralPageTools } from './neutral-page-tools.ts'
 import { PAGE_BYTES, type PageChange, PageTree } from './page-tree.ts'
 
 const pageOf = (fill: number): Uint8Array | undefined =>
@@ -105,8 +106,8 @@ describe('dirty pages', () => {
 
   it('are found in memory that begins anywhere', () => {
     const memory = new Uint8Array(PAGE_BYTES + 3).subarray(3)
-    expect(samePage(memory, 0, new Uint8Array(PAGE_BYTES))).toBe(true)
+    expect(neutralPageTools.samePage(memory, 0, new Uint8Array(PAGE_BYTES))).toBe(true)
     memory[PAGE_BYTES - 1] = 1
-    expect(samePage(memory, 0, new Uint8Array(PAGE_BYTES))).toBe(false)
+    expect(neutralPageTools.samePage(memory, 0, new Uint8Array(PAGE_BYTES))).toBe(false)
   })
 })
