@@ -181,6 +181,6 @@ export class ChainedGuest {
   dispose(): void {
     this.#stepper.abort()
     this.#machine.dispose()
-    this.#machines.close()
+    void this.#machines.close()
   }
 }

@@ -58,7 +58,7 @@ try {
   const artifacts = job.artifacts().map(({ path, name, bytes }) => ({ path: path ?? name, bytes }))
   tell({ type: 'outcome', outcome, artifacts })
 } finally {
-  runtime.close()
+  await runtime.close()
   await store.close()
   await job[Symbol.asyncDispose]()
   process.removeAllListeners('disconnect')

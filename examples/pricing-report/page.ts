@@ -35,7 +35,7 @@ async function repeatHere(): Promise<Outcome> {
     await unpackRun(store, packed)
     return await runtime.repeat(packed.run, { grants: GRANTS, stateDigest: true })
   } finally {
-    runtime.close()
+    await runtime.close()
     await store.close()
   }
 }

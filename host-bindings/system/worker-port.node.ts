@@ -16,10 +16,10 @@ export function openNodeWorker(script: URL): WorkerPort {
       worker.on('exit', (code) => onFailure(new Error(`The Worker exited with code ${code}.`)))
       worker.unref()
     },
-    terminate() {
+    async terminate() {
       worker.removeAllListeners()
       worker.on('error', () => {})
-      void worker.terminate()
+      await worker.terminate()
     },
   }
 }

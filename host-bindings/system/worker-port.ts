@@ -14,6 +14,9 @@ export function openWebWorker(create: () => Worker): WorkerPort {
       }
       worker.onmessageerror = () => onFailure(new Error('A message of the Worker could not be read.'))
     },
-    terminate: () => worker.terminate(),
+    terminate() {
+      worker.terminate()
+      return Promise.resolve()
+    },
   }
 }

@@ -240,7 +240,7 @@ export class WorkerMachine implements Machine {
     this.#failure ??= CaissonError.is(cause)
       ? cause
       : new CaissonError('isolate_destroyed', 'The Worker of the guest died.', { cause })
-    this.#options.port.terminate()
+    void this.#options.port.terminate()
     const waiting = this.#waiting
     this.#waiting = undefined
     waiting?.reject(this.#failure)

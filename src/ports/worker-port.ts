@@ -4,6 +4,6 @@ export interface WorkerPort {
   post(message: unknown): void
   /** Replaces earlier listeners. `onFailure` is called when the thread itself died. */
   listen(onMessage: (message: unknown) => void, onFailure: (error: unknown) => void): void
-  /** Ends the thread at once, whatever it is doing. */
-  terminate(): void
+  /** Ends the thread at once, whatever it is doing; resolves when it has ended. */
+  terminate(): Promise<void>
 }

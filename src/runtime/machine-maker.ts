@@ -71,8 +71,9 @@ export class MachineMaker {
     })
   }
 
-  close(): void {
+  /** Resolves when the Workers have ended. */
+  close(): Promise<void> {
     this.#pools.close()
-    this.#workers.close()
+    return this.#workers.close()
   }
 }

@@ -80,8 +80,11 @@ export interface Runtime {
    * @throws CaissonError as `restore`; `not_found`, `store_failed`
    */
   repeat(run: string, options?: RepeatOptions): Promise<Outcome>
-  /** Refuses new guests, lets the ones at work finish, and gives idle memory back. */
-  close(): void
+  /**
+   * Refuses new guests, lets the ones at work finish, and gives idle memory back. Resolves when the threads that
+   * waited for a guest have ended: await it before `process.exit`, which may crash Node while they end.
+   */
+  close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -337,14 +340,13 @@ class PooledRuntime implements Runtime {
     }
   }
 
-  close(): void {
+  close(): Promise<void> {
     this.#line.close()
-    this.#machines.close()
+    return this.#machines.close()
   }
 
   [ASYNC_DISPOSE](): Promise<void> {
-    this.close()
-    return Promise.resolve()
+    return this.close()
   }
 
   /** Adds what only the runtime knows. `outcome` is fresh, and nobody else's. */

@@ -32,6 +32,7 @@ export class WorkerPool {
   readonly #options: WorkerPoolOptions
   /** In the order in which they came back. */
   readonly #idle: IdleWorker[] = []
+  readonly #ending = new Set<Promise<void>>()
   #closed = false
 
   constructor(options: WorkerPoolOptions) {
@@ -53,9 +54,16 @@ export class WorkerPool {
     return WorkerMachine.open({ port, engine, maxPages, syncCalls, monotonic, onRelease })
   }
 
-  close(): void {
+  /** Resolves when the threads that nobody uses any more have ended. */
+  async close(): Promise<void> {
     this.#closed = true
-    for (const { port } of this.#idle.splice(0)) port.terminate()
+    for (const { port } of this.#idle.splice(0)) this.#end(port)
+    await Promise.all(this.#ending)
+  }
+
+  #end(port: WorkerPort): void {
+    const ended = port.terminate().finally(() => this.#ending.delete(ended))
+    this.#ending.add(ended)
   }
 
   #takeIdle(domain: string): WorkerPort | undefined {
@@ -66,10 +74,11 @@ export class WorkerPool {
   #takeBack(domain: string, port: WorkerPort, reusable: boolean): void {
     const same = this.#idle.filter((idle) => idle.domain === domain)
     if (!reusable || this.#closed || same.length >= this.#options.keep) {
-      port.terminate()
+      this.#end(port)
       return
     }
     this.#idle.push({ domain, port })
-    if (this.#idle.length > MOST_IDLE) this.#idle.shift()?.port.terminate()
+    const longest = this.#idle.length > MOST_IDLE ? this.#idle.shift() : undefined
+    if (longest !== undefined) this.#end(longest.port)
   }
 }

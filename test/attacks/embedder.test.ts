@@ -109,6 +109,6 @@ describe('thousands of tenants', () => {
     }
     // One idle instance each were 430 MB.
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024)
-    own.close()
+    await own.close()
   })
 })

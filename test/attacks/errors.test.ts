@@ -12,8 +12,8 @@ beforeAll(async () => {
   process.on('unhandledRejection', onUnhandled)
   runtime = await openRuntime({})
 })
-afterAll(() => {
-  runtime.close()
+afterAll(async () => {
+  await runtime.close()
   process.off('unhandledRejection', onUnhandled)
 })
 

@@ -48,7 +48,7 @@ async function using<T>(
   try {
     return await work(runtime)
   } finally {
-    runtime.close()
+    await runtime.close()
   }
 }
 

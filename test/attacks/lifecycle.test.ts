@@ -52,7 +52,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   expect(await runtime.run('1 + 2')).toMatchObject({ status: 'completed', value: 3 })
-  runtime.close()
+  await runtime.close()
   expect(unhandled).toEqual([])
 })
 
@@ -128,7 +128,7 @@ describe.each(['host', 'worker'] as const)('in the thread "%s"', (thread) => {
   it('a closed runtime lets the guests at work finish and takes no new ones', async () => {
     const other = await openRuntime({ capabilities: tools, concurrency: 2 })
     const guest = await other.start('return await tools.echo(1)', { grants, thread })
-    other.close()
+    await other.close()
     await expect(other.run('1', { thread })).rejects.toMatchObject({ code: 'disposed' })
     await guest.invoke(1)
     expect(guest.outcome).toMatchObject({ status: 'completed', value: 1 })

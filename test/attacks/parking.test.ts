@@ -37,7 +37,7 @@ describe('guests at rest', () => {
   it('use as much fuel as one that was never parked', async () => {
     const alone = await openRuntime({ capabilities: [echo] })
     const straight = await alone.run(SOURCE, { input: 0, grants: ['tools.echo'] })
-    alone.close()
+    await alone.close()
     const guests = await Promise.all(
       Array.from({ length: 4 }, () => runtime.start(SOURCE, { input: 0, grants: ['tools.echo'] })),
     )
@@ -63,7 +63,7 @@ describe('guests at rest', () => {
     const guests = await Promise.all(
       [1, 2, 3].map((input) => closing.start(SOURCE, { input, grants: ['tools.echo'] })),
     )
-    closing.close()
+    await closing.close()
     for (let call = 1; call <= 3; call += 1) for (const guest of guests) await guest.invoke(call)
     expect(guests.map(({ outcome }) => outcome?.status)).toEqual(['completed', 'completed', 'completed'])
   })
@@ -85,7 +85,7 @@ describe('the line of guests at work', () => {
     const run = (domain: string): Promise<unknown> =>
       fair.run('await tools.slow(input)', { domain, input: domain, grants: ['tools.slow'] })
     await Promise.all([...Array.from({ length: 6 }, () => run('many')), run('few'), run('other')])
-    fair.close()
+    await fair.close()
     expect(order.slice(0, 4).sort()).toEqual(['few', 'many', 'many', 'other'])
   })
 
@@ -106,7 +106,7 @@ describe('the line of guests at work', () => {
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, () => fair.run('await tools.slow()', { grants: ['tools.slow'] })),
     )
-    fair.close()
+    await fair.close()
     expect(outcomes.every(({ status }) => status === 'completed')).toBe(true)
     expect(most).toBe(2)
   })

@@ -42,8 +42,8 @@ const runtimeWith = async (options: RuntimeOptions = {}): Promise<Runtime> => {
   open.push(runtime)
   return runtime
 }
-afterEach(() => {
-  for (const runtime of open.splice(0)) runtime.close()
+afterEach(async () => {
+  for (const runtime of open.splice(0)) await runtime.close()
   paid.length = 0
 })
 
@@ -144,7 +144,7 @@ describe('the log of a kept run', () => {
       checkpoints: { every, ...(keys && { keys }) },
     })
     await hangs.run(PAY_TWICE, { grants: all, run: 'r', signal: stop.signal })
-    runtime.close()
+    await runtime.close()
     return store
   }
 

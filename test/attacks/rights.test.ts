@@ -66,7 +66,7 @@ describe('conditions that are inherited', () => {
     const runtime = await openRuntime({})
     const options = Object.create({ thread: 'nowhere' }) as object
     await expect(runtime.run('1', options)).rejects.toMatchObject({ code: 'invalid_argument' })
-    runtime.close()
+    await runtime.close()
   })
 })
 
@@ -186,7 +186,7 @@ describe('idempotency keys', () => {
           grants: ['a.tool'],
         })
       }
-      runtime.close()
+      await runtime.close()
     }
     expect(keys.map((attempts) => attempts.length)).toEqual(Array(8).fill(2))
     expect(keys.every(([first, second]) => first === second)).toBe(true)

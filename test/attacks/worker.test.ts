@@ -195,7 +195,7 @@ describe('threads', () => {
       await own.run('while (1);', { thread: 'worker', limits: { fuel: 2 ** 52, wallMs: 300 } })
     }
     expect(threads()).toBeLessThanOrEqual(before + 2)
-    own.close()
+    await own.close()
     for (let i = 0; i < 100 && threads() > before; i += 1)
       await new Promise((resolve) => setTimeout(resolve, 20))
     expect(threads()).toBeLessThanOrEqual(before)

@@ -111,7 +111,7 @@ for (const [bundler, bundle] of Object.entries({ Vite: bundleWithVite, esbuild: 
       const there = await run(program, options)
       const runtime = await openRuntime()
       const here = await runtime.run(program, options)
-      runtime.close()
+      await runtime.close()
       expect(there.usage.fuel).toBe(here.usage.fuel)
       expect(there.stateDigest).toBe(here.stateDigest)
     })

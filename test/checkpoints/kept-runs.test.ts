@@ -87,7 +87,7 @@ const using = async <T>(options: RuntimeOptions, work: (runtime: Runtime) => Pro
   try {
     return await work(runtime)
   } finally {
-    runtime.close()
+    await runtime.close()
   }
 }
 

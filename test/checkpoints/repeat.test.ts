@@ -46,7 +46,7 @@ const kept = async (calls: number, options: object = {}): Promise<readonly [RunS
   const { capabilities } = openShop()
   const runtime = await openRuntime({ capabilities, store, checkpoints: { every: { calls, ms: FOREVER } } })
   const outcome = await runtime.run(SOURCE, { grants: GRANTS, run: 'r', stateDigest: true, ...options })
-  runtime.close()
+  await runtime.close()
   return [store, outcome]
 }
 
@@ -57,7 +57,7 @@ const inShutShop = async (
   const { asked, capabilities } = openShop(false)
   const runtime = await openRuntime({ capabilities, store, clock: { now: () => 0, monotonic: () => 0 } })
   await work(runtime)
-  runtime.close()
+  await runtime.close()
   return asked
 }
 
@@ -128,7 +128,7 @@ describe('a run that is gone on with', () => {
       telemetry: { event: (name, attributes) => void events.push([name, attributes]) },
     })
     await runtime.resume('r', { grants: GRANTS })
-    runtime.close()
+    await runtime.close()
     expect(events).toEqual([['run.resumed', { answersRepeated: 0, callsUnanswered: 0 }]])
   })
 })

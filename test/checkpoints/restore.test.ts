@@ -53,9 +53,9 @@ beforeAll(async () => {
   here = await openRuntime({ capabilities: world, clock })
   there = await openRuntime({ capabilities: world, clock })
 })
-afterAll(() => {
-  here.close()
-  there.close()
+afterAll(async () => {
+  await here.close()
+  await there.close()
 })
 
 describe.each(['host', 'worker'] as const)('a guest that is moved, in the thread "%s"', (thread) => {
@@ -139,15 +139,15 @@ describe('a restored guest', () => {
     expect(await (await narrow.restore(bytes, { grants })).finish()).toMatchObject({ limit: 'fuel' })
     const wide = await narrow.restore(bytes, { grants, limits: { fuel: 1e9 } })
     expect(await wide.finish()).toMatchObject({ value: 1 })
-    narrow.close()
+    await narrow.close()
     const [trusting, other] = await Promise.all([
       openRuntime({ capabilities: world, checkpoints: { keys } }),
       openRuntime({ capabilities: world, checkpoints: { keys }, limits: small }),
     ])
     const signed = await (await trusting.start(source, { grants })).checkpoint()
     expect(await (await other.restore(signed, { grants })).finish()).toMatchObject({ value: 1 })
-    trusting.close()
-    other.close()
+    await trusting.close()
+    await other.close()
   })
 
   it('is refused under other grants, tenants, principals and keys, by name', async () => {
@@ -173,7 +173,7 @@ describe('a restored guest', () => {
     await expect(keyed.restore(bytes, { grants, domain: 'a', principal: 'ann' })).rejects.toMatchObject({
       code: 'checkpoint_refused',
     })
-    keyed.close()
+    await keyed.close()
   })
 
   it('never lets a secret out of the process unencrypted', async () => {
@@ -189,7 +189,7 @@ describe('a restored guest', () => {
     await expect(there.restore(bytes, { grants })).rejects.toMatchObject({
       code: expect.stringMatching(/checkpoint_refused|encryption_required/),
     })
-    keyed.close()
+    await keyed.close()
   })
 
   it('is small: a checkpoint of a small guest takes some kilobytes', async () => {

@@ -62,7 +62,7 @@ describe('a guest in workerd', () => {
     const there = await runInWorkerd({ source })
     const runtime = await openRuntime()
     const here = await runtime.run(source, { seed: 1, stateDigest: true })
-    runtime.close()
+    await runtime.close()
     expect(there).toMatchObject({ value: (here as { value?: unknown }).value, stateDigest: here.stateDigest })
     expect((there.usage as { fuel: number }).fuel).toBe(here.usage.fuel)
   })

@@ -100,7 +100,7 @@ async function problemsWith(folder: string, effects: string): Promise<readonly s
     if (!CaissonError.is(error, 'not_found') || before.length > 0)
       problems.push(String((error as Error).stack))
   } finally {
-    runtime.close()
+    await runtime.close()
     await store.close()
   }
   return problems

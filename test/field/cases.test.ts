@@ -73,8 +73,8 @@ beforeAll(async () => {
   process.on('unhandledRejection', onUnhandled)
   runtime = await openRuntime({ capabilities: tools })
 })
-afterAll(() => {
-  runtime.close()
+afterAll(async () => {
+  await runtime.close()
   process.off('unhandledRejection', onUnhandled)
 })
 
@@ -244,7 +244,7 @@ describe('cases from the field', () => {
     const narrow = await openRuntime({ capabilities: tools, concurrency: 4 })
     const source = 'let s = 0; for (let i = 0; i < 2e4; i++) s += i; await tools.slow(1); return s'
     const outcomes = await Promise.all(Array.from({ length: 60 }, () => narrow.run(source, { grants })))
-    narrow.close()
+    await narrow.close()
     expect(outcomes.map((outcome) => outcome.status)).toEqual(Array(60).fill('completed'))
     expect(new Set(outcomes.map((outcome) => outcome.usage.fuel)).size).toBe(1)
   })
@@ -294,7 +294,7 @@ describe('cases from the field', () => {
       value: 1,
     })
     expect(seen).toEqual(['a'])
-    writing.close()
+    await writing.close()
   })
 })
 

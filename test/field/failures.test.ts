@@ -236,7 +236,7 @@ describe('what the embedder hears of a failed capability', () => {
       ...more,
     })
     await own.run(program, { grants: [...grants, 'tools.late', 'tools.wrong', 'tools.large'] })
-    own.close()
+    await own.close()
     return heard
   }
 
@@ -285,7 +285,7 @@ describe('what the embedder hears of a failed capability', () => {
     const outcome = await own.run('return await tools.fail().catch((e) => e.code)', { grants })
     expect(outcome).toMatchObject({ status: 'completed', value: 'capability_failed' })
     expect(events).toEqual([['capability.failed', { capability: 'tools.fail', code: 'capability_failed' }]])
-    own.close()
+    await own.close()
   })
 
   it('must be a function', async () => {
@@ -316,7 +316,7 @@ describe('a capability that waits for its own guest', () => {
         status: 'completed',
         value: ['timeout', way === 'settle' ? 5 : 1],
       })
-    own.close()
+    await own.close()
   })
 
   it('by disposing it ends it', async () => {
@@ -331,7 +331,7 @@ describe('a capability that waits for its own guest', () => {
     guest = await own.start('await tools.ends()', { grants: ['tools.ends'] })
     await guest.invoke(1)
     expect(guest.outcome).toMatchObject({ status: 'failed', error: { code: 'aborted' } })
-    own.close()
+    await own.close()
   })
 })
 
@@ -354,7 +354,7 @@ describe('an answer by hand that is wrong', () => {
     expect(guest.pending.map(({ id }) => id)).toEqual([1])
     expect(await guest.settle(1, { price: 9 })).toBeUndefined()
     expect(guest.outcome).toMatchObject({ status: 'completed', value: 9 })
-    own.close()
+    await own.close()
   })
 })
 

@@ -68,7 +68,7 @@ async function selfTest(): Promise<readonly Check[]> {
       .catch((error: unknown) => error)
     return [here, workerCheck(first, inWorker, performance.now() - workerAt)]
   } finally {
-    runtime.close()
+    await runtime.close()
   }
 }
 

@@ -86,7 +86,7 @@ async function engineCheck(
 async function isAtHand(engine: string): Promise<boolean> {
   try {
     const runtime = await openRuntime({ engineId: engine })
-    runtime.close()
+    await runtime.close()
     return true
   } catch (error) {
     if (CaissonError.is(error)) return false

@@ -41,7 +41,7 @@ export async function inRuntime<T>(
     try {
       return await work(runtime, await openThread(runtime, thread))
     } finally {
-      runtime.close()
+      await runtime.close()
     }
   } catch (error) {
     throw refusalOf(error, checkpoints !== undefined)

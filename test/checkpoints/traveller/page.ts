@@ -11,6 +11,6 @@ globalThis.travelHere = async (leg) => {
   try {
     return await travel(runtime, leg)
   } finally {
-    runtime.close()
+    await runtime.close()
   }
 }

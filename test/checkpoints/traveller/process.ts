@@ -6,5 +6,5 @@ import { JOURNEY, type Leg, travel } from './journey.ts'
 const leg = JSON.parse(await text(process.stdin)) as Leg
 const runtime = await openRuntime(JOURNEY)
 const stopover = await travel(runtime, leg)
-runtime.close()
+await runtime.close()
 console.log(JSON.stringify(stopover))

@@ -8,7 +8,7 @@ export default {
   async fetch(request: Request): Promise<Response> {
     const runtime = await openRuntime({ ...JOURNEY, engine })
     const stopover = await travel(runtime, (await request.json()) as Leg)
-    runtime.close()
+    await runtime.close()
     return Response.json(stopover)
   },
 }
