@@ -14,15 +14,13 @@ import type { RunHead } from '../ports/run-store.ts'
 import { EntryCodec } from '../snapshot/run-log/entry-codec.ts'
 import { type RunEntry, type StartEntry, startOf } from '../snapshot/run-log/run-entry.ts'
 import { foldRun, type RunRecord } from '../snapshot/run-log/run-record.ts'
-import type { CheckpointOwner, Checkpoints, ReadCheckpoint } from './checkpoints.ts'
+import type { Checkpoints, ReadCheckpoint } from './checkpoints.ts'
 import { goingOn } from './going-on.ts'
 import type { MachineMaker } from './machine-maker.ts'
+import type { RunOwner } from './run-owner.ts'
 import type { WatchedStore } from './watched-store.ts'
 
 const ENTRIES_AT_ONCE = 1_000
-
-/** Who asks for a run. */
-export type RunOwner = Omit<CheckpointOwner, 'label'>
 
 export interface KeptRunParts {
   readonly store: WatchedStore

@@ -27,20 +27,14 @@ import type { CheckpointOwner, Checkpoints, ReadCheckpoint } from './checkpoints
 import { DurableRun, LEASE_MS } from './durable-run.ts'
 import { tell } from './failure-report.ts'
 import type { GuestLine } from './guest-line.ts'
-import {
-  capabilitiesOf,
-  checkSameNames,
-  type KeptRun,
-  type RunOwner,
-  readKeptRun,
-  startOfKept,
-} from './kept-run.ts'
+import { capabilitiesOf, checkSameNames, type KeptRun, readKeptRun, startOfKept } from './kept-run.ts'
 import { knownCalls } from './known-calls.ts'
 import type { MachineMaker } from './machine-maker.ts'
 import { type LimitBounds, limitsOf } from './machine-start.ts'
 import type { RepeatOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
 import type { Platform } from './platform.ts'
 import { endAsRecorded, repeatTurns } from './repeat-turns.ts'
+import type { RunOwner } from './run-owner.ts'
 import { giveBack, type WatchedStore, watchedStore } from './watched-store.ts'
 
 /** What the runtime lends. */

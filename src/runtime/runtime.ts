@@ -4,7 +4,7 @@
  * Invariants
  * 1. A turn starts from a shallow host stack: there is always an `await` between the embedder's call and it.
  * 2. Every guest gives its instance back exactly once, however it ended.
- * 3. A guest holds a place in the line while it works: a run from start to end, a stepped guest during its steps.
+ * 3. A run holds a place in the line from its start to its end.
  */
 import { toHex } from '../base/bytes.ts'
 import { ASYNC_DISPOSE } from '../base/disposal.ts'
@@ -14,38 +14,33 @@ import { type CapabilityTable, createCapabilityTable } from '../capability/capab
 import { createGate, type Gate, type GateOptions } from '../capability/gate.ts'
 import { grantSet } from '../capability/grant-set.ts'
 import { driveMachine } from '../machine/driver.ts'
-import { type Limits, parseLimits } from '../machine/limits.ts'
+import { parseLimits } from '../machine/limits.ts'
 import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
 import type { SessionOptions } from '../machine/session.ts'
-import { Stepper } from '../machine/stepper.ts'
 import type { GuestError, Machine, MachineStart } from '../machine/turn.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
-import type { PageTree } from '../snapshot/page-tree.ts'
 import {
   checkRepeatOptions,
-  checkRestoreOptions,
   checkResumeOptions,
   checkRunOptions,
   checkRuntimeOptions,
-  isRunName,
 } from './check-options.ts'
-import { type CheckpointOwner, Checkpoints } from './checkpoints.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { failureReport } from './failure-report.ts'
-import { goingOn } from './going-on.ts'
-import { createGuest, type Guest } from './guest.ts'
+import type { Guest } from './guest.ts'
 import { GuestLine } from './guest-line.ts'
-import type { RunOwner } from './kept-run.ts'
 import { MachineMaker } from './machine-maker.ts'
-import { type LimitBounds, limitsOf, machineStart } from './machine-start.ts'
+import { type LimitBounds, machineStart } from './machine-start.ts'
 import { missingGrants, missingGrantsText } from './missing-grants.ts'
 import type { RepeatOptions, RestoreOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
 import type { Outcome } from './outcome.ts'
 import type { Platform } from './platform.ts'
 import { type KeptOutcome, RunKeeper } from './run-keeper.ts'
+import { DEFAULT_DOMAIN, ownerOf, runOwnerOf } from './run-owner.ts'
+import { type Admitted, SteppedGuests } from './stepped-guests.ts'
 
 const DEFAULT_MAX_MEMORY = 256 * 1024 * 1024
 const DEFAULT_CONCURRENCY = 64
-const DEFAULT_DOMAIN = 'default'
 
 /** Runs guests. Open it once, use it for many, close it. */
 export interface Runtime {
@@ -119,14 +114,6 @@ function pick({ clock, entropy }: RuntimeOptions): Partial<Platform> {
   return { ...(clock && { clock }), ...(entropy && { entropy }) }
 }
 
-/** A guest between admission and release. */
-interface Admitted {
-  readonly guestId: string
-  readonly session: SessionOptions
-  readonly machine: Machine
-  readonly domain: string
-}
-
 class PooledRuntime implements Runtime {
   readonly #platform: Platform
   readonly #options: RuntimeOptions
@@ -136,6 +123,7 @@ class PooledRuntime implements Runtime {
   readonly #checkpoints: Checkpoints
   readonly #gateParts: GateParts
   readonly #line: GuestLine
+  readonly #stepped: SteppedGuests
   /** Makes idempotency keys of this runtime differ from those of any other. */
   #id: string | undefined
   #guests = 0
@@ -154,6 +142,17 @@ class PooledRuntime implements Runtime {
     this.#checkpoints = new Checkpoints(platform.checkpoints, options.checkpoints ?? {}, engine.id, base)
     this.#gateParts = gatePartsOf(platform, options)
     this.#line = new GuestLine(options.concurrency ?? DEFAULT_CONCURRENCY, options.concurrencyPerDomain)
+    this.#stepped = new SteppedGuests({
+      store: options.store,
+      clock: platform.clock,
+      checkpoints: this.#checkpoints,
+      machines: this.#machines,
+      line: this.#line,
+      bounds: this.#bounds,
+      gateFor: (options, guestId) => this.#gateFor(options, guestId),
+      sessionOf: (machine, start, gate, signal) => this.#sessionOf(machine, start, gate, signal),
+      complete: (outcome, start) => this.#complete(outcome, start),
+    })
   }
 
   get engine(): string {
@@ -173,85 +172,11 @@ class PooledRuntime implements Runtime {
   }
 
   async start(source: string, options: RunOptions = {}): Promise<Guest> {
-    const admitted = await this.#admit(source, options)
-    const { session, machine, domain } = admitted
-    try {
-      const stepper = await Stepper.start({ ...session, atWork: (step) => this.#atWork(domain, step) })
-      return await this.#guest(stepper, session, options.stateDigest, {
-        guestId: admitted.guestId,
-        pages: this.#checkpoints.basePages,
-        sequence: 0,
-        owner: ownerOf(options, `guest-${admitted.guestId}`),
-      })
-    } catch (error) {
-      machine.dispose()
-      throw error
-    } finally {
-      this.#line.leave(domain)
-    }
+    return this.#stepped.start(await this.#admit(source, options), options)
   }
 
-  async restore(checkpoint: Uint8Array, options: RestoreOptions = {}): Promise<Guest> {
-    checkRestoreOptions(options)
-    if (!(checkpoint instanceof Uint8Array)) {
-      throw new CaissonError('invalid_argument', 'A checkpoint is a Uint8Array.')
-    }
-    const { domain = DEFAULT_DOMAIN, principal = '', signal } = options
-    const read = await this.#checkpoints.read(checkpoint.slice(), { tenant: domain, principal })
-    await this.#refuseKept(read.header.run)
-    const { guestId, session: restored } = read.state
-    const gate = this.#gateFor(options, guestId)
-    const limits = this.#limitsAfter(read.state.limits, options.limits)
-    await this.#line.enter(domain, signal)
-    let machine: Machine | undefined
-    try {
-      machine = await this.#machines.open(options, limits, gate.sync)
-      await machine.restore({
-        memoryBytes: read.memoryBytes,
-        changes: read.pages.changesSince(this.#checkpoints.basePages),
-        state: read.state.machine,
-        capabilities: gate.capabilities,
-        limits,
-      })
-      const session = { ...this.#sessionOf(machine, goingOn(gate, limits), gate, signal), restored }
-      const inDoubt = machine.pending
-        .filter((call) => !gate.isRepeatable(call.capability))
-        .map(({ id }) => id)
-      const stepper = await Stepper.goOn({
-        ...session,
-        atWork: (step) => this.#atWork(domain, step),
-        known: { answers: [], recorded: new Set(), inDoubt: new Set(inDoubt) },
-      })
-      const { tenant, run, label, sequence } = read.header
-      return await this.#guest(stepper, session, options.stateDigest, {
-        guestId,
-        pages: read.pages,
-        sequence,
-        owner: { tenant, run, principal, label },
-      })
-    } catch (error) {
-      machine?.dispose()
-      throw error
-    } finally {
-      this.#line.leave(domain)
-    }
-  }
-
-  /** What a run of the store has used up stands in its log: from a checkpoint alone it would be spent again. */
-  async #refuseKept(run: string): Promise<void> {
-    if ((await this.#options.store?.head(run)) === undefined) return
-    throw new CaissonError(
-      'checkpoint_refused',
-      `The checkpoint is of run "${run}", which the store keeps: go on with it by resume.`,
-      { details: { run } },
-    )
-  }
-
-  /** What an unauthentic checkpoint says can only make limits narrower than the runtime's own. */
-  #limitsAfter(captured: Limits, given: Partial<Limits> | undefined): Limits {
-    const { defaults } = this.#bounds
-    const before = this.#checkpoints.authenticated ? captured : narrower(captured, defaults)
-    return limitsOf({ ...before, ...given }, this.#bounds)
+  restore(checkpoint: Uint8Array, options: RestoreOptions = {}): Promise<Guest> {
+    return this.#stepped.restore(checkpoint, options)
   }
 
   async #runKept(source: string, options: RunOptions, run: string): Promise<Outcome> {
@@ -298,46 +223,6 @@ class PooledRuntime implements Runtime {
       startOf: (source, options, gate) =>
         machineStart(source, options, gate.capabilities, this.#bounds, this.#platform),
     })
-  }
-
-  #guest(
-    stepper: Stepper,
-    { machine, start }: SessionOptions,
-    digested: boolean | undefined,
-    made: GuestOrigin,
-  ): Promise<Guest> {
-    let { pages, sequence } = made
-    return createGuest({
-      stepper,
-      complete: (outcome) => this.#complete(outcome, start),
-      release: () => machine.dispose(),
-      ...(digested === true && { digest: () => machine.stateDigest() }),
-      write: async ({ machine: captured, session, inDoubt }) => {
-        pages = pages.with(captured.changes)
-        sequence += 1
-        const { memoryBytes, state } = captured
-        const { bytes } = await this.#checkpoints.write(
-          {
-            memoryBytes,
-            pages,
-            state: { guestId: made.guestId, limits: start.limits, session, machine: state, inDoubt },
-          },
-          made.owner,
-          sequence,
-          this.#platform.clock.now(),
-        )
-        return bytes
-      },
-    })
-  }
-
-  async #atWork<T>(domain: string, step: () => Promise<T>): Promise<T> {
-    await this.#line.enterAgain(domain)
-    try {
-      return await step()
-    } finally {
-      this.#line.leave(domain)
-    }
   }
 
   close(): Promise<void> {
@@ -413,30 +298,4 @@ class PooledRuntime implements Runtime {
       ...own,
     })
   }
-}
-
-/** Where a living guest comes from, for its next checkpoint. */
-interface GuestOrigin {
-  readonly guestId: string
-  readonly pages: PageTree
-  /** Of the last checkpoint. */
-  readonly sequence: number
-  readonly owner: CheckpointOwner
-}
-
-function ownerOf(options: Pick<RunOptions, 'domain' | 'principal' | 'label'>, run: string): CheckpointOwner {
-  const { domain = DEFAULT_DOMAIN, principal = '', label = 'plain' } = options
-  return { tenant: domain, run, principal, label }
-}
-
-/** @throws CaissonError `invalid_argument` */
-function runOwnerOf(options: Pick<RunOptions, 'domain' | 'principal'>, run: string): RunOwner {
-  if (!isRunName(run)) throw new CaissonError('invalid_argument', 'The name of a run is none.')
-  const { tenant, principal } = ownerOf(options, run)
-  return { tenant, principal, run }
-}
-
-function narrower(a: Limits, b: Limits): Limits {
-  const names = Object.keys(b) as (keyof Limits)[]
-  return Object.fromEntries(names.map((name) => [name, Math.min(a[name], b[name])])) as unknown as Limits
 }

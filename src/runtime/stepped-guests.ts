@@ -1,0 +1,201 @@
+/**
+ * Guests that the embedder steps: begun here, or taken up from a checkpoint that stands alone.
+ *
+ * Invariants
+ * 1. A stepped guest holds a place in the line during its steps only.
+ * 2. However one fails to come about, its machine is disposed and its place is given back.
+ * 3. What a run of the store used up stands in its log: a checkpoint of one is not taken up beside it.
+ */
+import { CaissonError } from '../base/errors.ts'
+import type { Gate } from '../capability/gate.ts'
+import type { Limits } from '../machine/limits.ts'
+import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
+import type { SessionOptions } from '../machine/session.ts'
+import { Stepper } from '../machine/stepper.ts'
+import type { Machine, MachineStart } from '../machine/turn.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { RunStore } from '../ports/run-store.ts'
+import type { PageTree } from '../snapshot/page-tree.ts'
+import { checkRestoreOptions } from './check-options.ts'
+import type { CheckpointOwner, Checkpoints } from './checkpoints.ts'
+import { goingOn } from './going-on.ts'
+import { createGuest, type Guest } from './guest.ts'
+import type { GuestLine } from './guest-line.ts'
+import type { MachineMaker } from './machine-maker.ts'
+import { type LimitBounds, limitsOf } from './machine-start.ts'
+import type { RestoreOptions, RunOptions } from './options.ts'
+import type { Outcome } from './outcome.ts'
+import { DEFAULT_DOMAIN, ownerOf } from './run-owner.ts'
+
+/** A guest between admission and release. */
+export interface Admitted {
+  readonly guestId: string
+  readonly session: SessionOptions
+  readonly machine: Machine
+  readonly domain: string
+}
+
+/** What the runtime lends. */
+export interface SteppedGuestsParts {
+  readonly store: Pick<RunStore, 'head'> | undefined
+  readonly clock: Clock
+  readonly checkpoints: Checkpoints
+  readonly machines: MachineMaker
+  readonly line: GuestLine
+  readonly bounds: LimitBounds
+  gateFor(options: Pick<RunOptions, 'grants'>, guestId: string): Gate
+  sessionOf(
+    machine: Machine,
+    start: MachineStart,
+    gate: Gate,
+    signal: AbortSignal | undefined,
+  ): SessionOptions
+  complete(outcome: DrivenOutcome, start: MachineStart): Outcome
+}
+
+/** Where a living guest comes from, for its next checkpoint. */
+interface GuestOrigin {
+  readonly guestId: string
+  readonly pages: PageTree
+  /** Of the last checkpoint. */
+  readonly sequence: number
+  readonly owner: CheckpointOwner
+}
+
+export class SteppedGuests {
+  readonly #parts: SteppedGuestsParts
+
+  constructor(parts: SteppedGuestsParts) {
+    this.#parts = parts
+  }
+
+  /** Runs an admitted guest to its first calls. */
+  async start({ guestId, session, machine, domain }: Admitted, options: RunOptions): Promise<Guest> {
+    const { checkpoints, line } = this.#parts
+    try {
+      const stepper = await Stepper.start({ ...session, atWork: (step) => this.#atWork(domain, step) })
+      return await this.#guest(stepper, session, options.stateDigest, {
+        guestId,
+        pages: checkpoints.basePages,
+        sequence: 0,
+        owner: ownerOf(options, `guest-${guestId}`),
+      })
+    } catch (error) {
+      machine.dispose()
+      throw error
+    } finally {
+      line.leave(domain)
+    }
+  }
+
+  /** @throws CaissonError as `Runtime.restore` */
+  async restore(checkpoint: Uint8Array, options: RestoreOptions): Promise<Guest> {
+    checkRestoreOptions(options)
+    if (!(checkpoint instanceof Uint8Array)) {
+      throw new CaissonError('invalid_argument', 'A checkpoint is a Uint8Array.')
+    }
+    const { checkpoints, machines, line, gateFor, sessionOf } = this.#parts
+    const { domain = DEFAULT_DOMAIN, principal = '', signal } = options
+    const read = await checkpoints.read(checkpoint.slice(), { tenant: domain, principal })
+    await this.#refuseKept(read.header.run)
+    const { guestId, session: restored } = read.state
+    const gate = gateFor(options, guestId)
+    const limits = this.#limitsAfter(read.state.limits, options.limits)
+    await line.enter(domain, signal)
+    let machine: Machine | undefined
+    try {
+      machine = await machines.open(options, limits, gate.sync)
+      await machine.restore({
+        memoryBytes: read.memoryBytes,
+        changes: read.pages.changesSince(checkpoints.basePages),
+        state: read.state.machine,
+        capabilities: gate.capabilities,
+        limits,
+      })
+      const session = { ...sessionOf(machine, goingOn(gate, limits), gate, signal), restored }
+      const inDoubt = machine.pending
+        .filter((call) => !gate.isRepeatable(call.capability))
+        .map(({ id }) => id)
+      const stepper = await Stepper.goOn({
+        ...session,
+        atWork: (step) => this.#atWork(domain, step),
+        known: { answers: [], recorded: new Set(), inDoubt: new Set(inDoubt) },
+      })
+      const { tenant, run, label, sequence } = read.header
+      return await this.#guest(stepper, session, options.stateDigest, {
+        guestId,
+        pages: read.pages,
+        sequence,
+        owner: { tenant, run, principal, label },
+      })
+    } catch (error) {
+      machine?.dispose()
+      throw error
+    } finally {
+      line.leave(domain)
+    }
+  }
+
+  async #refuseKept(run: string): Promise<void> {
+    if ((await this.#parts.store?.head(run)) === undefined) return
+    throw new CaissonError(
+      'checkpoint_refused',
+      `The checkpoint is of run "${run}", which the store keeps: go on with it by resume.`,
+      { details: { run } },
+    )
+  }
+
+  /** What an unauthentic checkpoint says can only make limits narrower than the runtime's own. */
+  #limitsAfter(captured: Limits, given: Partial<Limits> | undefined): Limits {
+    const { bounds, checkpoints } = this.#parts
+    const before = checkpoints.authenticated ? captured : narrower(captured, bounds.defaults)
+    return limitsOf({ ...before, ...given }, bounds)
+  }
+
+  #guest(
+    stepper: Stepper,
+    { machine, start }: SessionOptions,
+    digested: boolean | undefined,
+    made: GuestOrigin,
+  ): Promise<Guest> {
+    const { checkpoints, clock, complete } = this.#parts
+    let { pages, sequence } = made
+    return createGuest({
+      stepper,
+      complete: (outcome) => complete(outcome, start),
+      release: () => machine.dispose(),
+      ...(digested === true && { digest: () => machine.stateDigest() }),
+      write: async ({ machine: captured, session, inDoubt }) => {
+        pages = pages.with(captured.changes)
+        sequence += 1
+        const { memoryBytes, state } = captured
+        const { bytes } = await checkpoints.write(
+          {
+            memoryBytes,
+            pages,
+            state: { guestId: made.guestId, limits: start.limits, session, machine: state, inDoubt },
+          },
+          made.owner,
+          sequence,
+          clock.now(),
+        )
+        return bytes
+      },
+    })
+  }
+
+  async #atWork<T>(domain: string, step: () => Promise<T>): Promise<T> {
+    const { line } = this.#parts
+    await line.enterAgain(domain)
+    try {
+      return await step()
+    } finally {
+      line.leave(domain)
+    }
+  }
+}
+
+function narrower(a: Limits, b: Limits): Limits {
+  const names = Object.keys(b) as (keyof Limits)[]
+  return Object.fromEntries(names.map((name) => [name, Math.min(a[name], b[name])])) as unknown as Limits
+}
