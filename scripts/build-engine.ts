@@ -2,17 +2,20 @@
  * Builds the engine: `npm run build:engine`.
  *
  * Reads the pinned upstream module, edits it, meters it in both profiles, proves on each that the bridge reads
- * its heap as it is (`heap-layout.ts`), and writes `engines/current`. The result must be what
- * `src/isolate/engine-manifest.ts` says, byte for byte, on every machine; `--accept` rewrites that file after a
- * change that was meant.
+ * its heap as it is (`heap-layout.ts`), bundles what runs in every guest (`guest/prelude`), and writes
+ * `engines/current`. The result must be what `src/isolate/engine-manifest.ts` says, byte for byte, on every machine;
+ * `--accept` rewrites that file after a change that was meant. `--guest` leaves the wasm as it was built last: for
+ * those who work on the prelude.
  */
 
-import { mkdirSync, writeFileSync } from 'node:fs'
-import type { EngineManifest } from '../src/isolate/engine.ts'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { BaseImage } from '../src/isolate/base-image.ts'
+import type { Engine, EngineManifest } from '../src/isolate/engine.ts'
 import { COST_TABLE_DIGEST } from '../src/wasm/cost.ts'
 import { meter } from '../src/wasm/meter.ts'
 import { editEngine } from './engine/edit-engine.ts'
 import { readFrequencies } from './engine/frequencies.ts'
+import { bundleGuestSources } from './engine/guest-sources.ts'
 import { probeEngine } from './engine/probe-engine.ts'
 import { readUpstream, sha256Hex } from './engine/read-upstream.ts'
 import { UPSTREAM } from './engine/upstream.ts'
@@ -20,24 +23,64 @@ import { UPSTREAM } from './engine/upstream.ts'
 const root = new URL('..', import.meta.url)
 const manifestFile = new URL('src/isolate/engine-manifest.ts', root)
 const output = new URL('engines/current/', root)
+const cache = new URL('.cache/build/', root)
 
-function build(): { readonly manifest: EngineManifest; readonly files: ReadonlyMap<string, Uint8Array> } {
+/** The wasm of both profiles, and all of the manifest that follows from it. */
+interface WasmBuild {
+  readonly wasm: Readonly<Record<Engine['profile'], Uint8Array<ArrayBuffer>>>
+  readonly layout: EngineManifest['layout']
+  /** Digest of the edited module, before it was metered. */
+  readonly edited: string
+}
+
+function buildWasm(): WasmBuild {
   const { wasm, layout } = editEngine(readUpstream())
   const frequencies = readFrequencies()
   // The start function only copies the static data into the memory.
   const options = { frequencies, start: 'keep' } as const
-  const profiles = {
-    v8: meter(wasm, { profile: 'v8', ...options }),
-    portable: meter(wasm, { profile: 'portable', ...options }),
-  }
-  const { v8, portable } = profiles
+  const v8 = meter(wasm, { profile: 'v8', ...options })
+  const portable = meter(wasm, { profile: 'portable', ...options })
   for (const key of ['chargeSites', 'checkSites', 'depthSites', 'maxFuelBetweenChecks'] as const) {
     if (v8.report[key] !== portable.report[key]) throw new Error(`The profiles differ in ${key}.`)
   }
+  const own = (bytes: Uint8Array) => new Uint8Array(bytes)
+  return { wasm: { v8: own(v8.wasm), portable: own(portable.wasm) }, layout, edited: sha256Hex(wasm) }
+}
+
+/** As it was built last. */
+function readWasm(): WasmBuild {
+  const read = (profile: string) => new Uint8Array(readFileSync(new URL(`${profile}.wasm`, output)))
+  const { layout } = JSON.parse(readFileSync(new URL('manifest.json', output), 'utf8')) as EngineManifest
+  const { edited } = JSON.parse(readFileSync(new URL('edited.json', cache), 'utf8')) as { edited: string }
+  return { wasm: { v8: read('v8'), portable: read('portable') }, layout, edited }
+}
+
+function build(): { readonly manifest: EngineManifest; readonly files: ReadonlyMap<string, Uint8Array> } {
+  const { wasm, layout, edited } = process.argv.includes('--guest') ? readWasm() : buildWasm()
+  mkdirSync(cache, { recursive: true })
+  writeFileSync(new URL('edited.json', cache), JSON.stringify({ edited }))
+  const sources = bundleGuestSources()
+  const guest = new TextEncoder().encode(`${JSON.stringify(sources)}\n`)
+  const roots = (['v8', 'portable'] as const).map((profile) => {
+    const module = new WebAssembly.Module(wasm[profile])
+    const engine = { id: 'in the making', layout, module, guest: sources, profile }
+    probeEngine(engine)
+    return new BaseImage(engine).pages.root()
+  })
+  const [base] = roots
+  if (base === undefined || roots.some((root) => root !== base)) throw new Error('The base images differ.')
   // What a program can observe, and nothing of the profile.
   const identity = sha256Hex(
     new TextEncoder().encode(
-      JSON.stringify([1, sha256Hex(wasm), layout, COST_TABLE_DIGEST, sha256Hex(portable.wasm)]),
+      JSON.stringify([
+        2,
+        edited,
+        layout,
+        COST_TABLE_DIGEST,
+        sha256Hex(wasm.portable),
+        sha256Hex(guest),
+        base,
+      ]),
     ),
   )
   const describe = (bytes: Uint8Array) => ({ sha256: sha256Hex(bytes), bytes: bytes.length })
@@ -47,13 +90,16 @@ function build(): { readonly manifest: EngineManifest; readonly files: ReadonlyM
     upstream: { package: UPSTREAM.package, version: UPSTREAM.version, sha256: UPSTREAM.sha256 },
     layout,
     costs: COST_TABLE_DIGEST,
-    profiles: { v8: describe(v8.wasm), portable: describe(portable.wasm) },
+    guest: sha256Hex(guest),
+    base,
+    profiles: { v8: describe(wasm.v8), portable: describe(wasm.portable) },
   }
   return {
     manifest,
     files: new Map([
-      ['v8.wasm', v8.wasm],
-      ['portable.wasm', portable.wasm],
+      ['v8.wasm', wasm.v8],
+      ['portable.wasm', wasm.portable],
+      ['guest.json', guest],
     ]),
   }
 }
@@ -76,10 +122,6 @@ function manifestSource(manifest: EngineManifest): string {
 
 const started = performance.now()
 const { manifest, files } = build()
-for (const profile of ['v8', 'portable'] as const) {
-  const module = new WebAssembly.Module(files.get(`${profile}.wasm`) as BufferSource)
-  probeEngine({ id: manifest.id, layout: manifest.layout, module, profile })
-}
 const json = `${JSON.stringify(manifest, null, 2)}\n`
 if (process.argv.includes('--accept')) {
   writeFileSync(manifestFile, manifestSource(manifest))

@@ -29,6 +29,7 @@ const STEPS: readonly BuildStep[] = [
     inputs: [
       'scripts/build-engine.ts',
       'scripts/engine',
+      'guest/prelude',
       'src/base',
       'src/values',
       'src/wasm',

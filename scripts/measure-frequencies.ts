@@ -15,6 +15,7 @@ import { installGuestRuntime } from '../src/isolate/guest-runtime.ts'
 import { countBlocks, readBlockCounts } from '../src/wasm/profile.ts'
 import { editEngine } from './engine/edit-engine.ts'
 import { encodeFrequencies, frequenciesFile } from './engine/frequencies.ts'
+import { bundleGuestSources } from './engine/guest-sources.ts'
 import { withIdleCounters } from './engine/idle-counters.ts'
 import { readUpstream } from './engine/read-upstream.ts'
 
@@ -23,6 +24,7 @@ const counting = countBlocks(withIdleCounters(wasm))
 const engine = parseEngine({
   manifest: { format: 1, id: 'counting', layout },
   module: new WebAssembly.Module(counting.wasm as Uint8Array<ArrayBuffer>),
+  guest: bundleGuestSources(),
   profile: 'v8',
 })
 

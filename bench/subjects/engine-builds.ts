@@ -7,6 +7,7 @@
  */
 import { systemClock } from '../../host-bindings/system/system-clock.ts'
 import { editEngine } from '../../scripts/engine/edit-engine.ts'
+import { bundleGuestSources } from '../../scripts/engine/guest-sources.ts'
 import { withIdleCounters } from '../../scripts/engine/idle-counters.ts'
 import { readUpstream } from '../../scripts/engine/read-upstream.ts'
 import { HeapReader } from '../../src/isolate/bridge/heap-reader.ts'
@@ -26,7 +27,12 @@ const HOUR_MS = 3_600_000
 async function unmeteredEngine(): Promise<Engine> {
   const { wasm, layout } = editEngine(readUpstream())
   const module = await WebAssembly.compile(withIdleCounters(wasm) as Uint8Array<ArrayBuffer>)
-  return parseEngine({ manifest: { format: 1, id: 'unmetered', layout }, module, profile: 'v8' })
+  return parseEngine({
+    manifest: { format: 1, id: 'unmetered', layout },
+    module,
+    guest: bundleGuestSources(),
+    profile: 'v8',
+  })
 }
 
 /** A warm guest whose `run()` is called again and again, each time as one turn. */

@@ -13,10 +13,15 @@ export function readEngineFile(profile: Engine['profile']): Uint8Array<ArrayBuff
   return new Uint8Array(readFileSync(new URL(`../../engines/current/${profile}.wasm`, import.meta.url)))
 }
 
+/** What is evaluated in every guest of the build. */
+function readGuestSources(): unknown {
+  return JSON.parse(readFileSync(new URL('../../engines/current/guest.json', import.meta.url), 'utf8'))
+}
+
 /** A metered build, ready to instantiate. */
 export async function loadEngine(profile: Engine['profile']): Promise<Engine> {
   const module = await WebAssembly.compile(readEngineFile(profile))
-  return parseEngine({ manifest: ENGINE_MANIFEST, module, profile })
+  return parseEngine({ manifest: ENGINE_MANIFEST, module, guest: readGuestSources(), profile })
 }
 
 /** A pool as a runtime has one. `monotonic` in milliseconds. */

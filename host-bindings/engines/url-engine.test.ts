@@ -5,7 +5,7 @@ import { urlEngine } from './url-engine.ts'
 
 const engine = readFileSync(new URL('../../engines/current/v8.wasm', import.meta.url))
 const dataUrl = (type: string, bytes: Buffer): string => `data:${type};base64,${bytes.toString('base64')}`
-const open = (url: string) => urlEngine({ url, manifest: ENGINE_MANIFEST, profile: 'v8' })
+const open = (url: string) => urlEngine({ url, manifest: ENGINE_MANIFEST, guest: {}, profile: 'v8' })
 
 describe('an engine at a URL', () => {
   it('is loaded once', async () => {

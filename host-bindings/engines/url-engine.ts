@@ -11,11 +11,13 @@ export interface UrlEngineOptions {
     readonly id: string
     readonly profiles: Readonly<Record<LoadedEngine['profile'], { readonly sha256: string }>>
   }
+  /** The sources of the engine's guests. */
+  readonly guest: unknown
   readonly profile: LoadedEngine['profile']
 }
 
 /** Loads the engine once, on first use; a failed load is tried again by the next caller. */
-export function urlEngine({ url, manifest, profile }: UrlEngineOptions): EngineSource {
+export function urlEngine({ url, manifest, guest, profile }: UrlEngineOptions): EngineSource {
   const ids = [manifest.id]
   let loading: Promise<LoadedEngine> | undefined
 
@@ -28,7 +30,7 @@ export function urlEngine({ url, manifest, profile }: UrlEngineOptions): EngineS
         `${show(url)} is not the engine that this version was built with. Deploy the engine and the code together.`,
       )
     }
-    return { manifest, module: await WebAssembly.compile(bytes), profile }
+    return { manifest, module: await WebAssembly.compile(bytes), guest, profile }
   }
 
   return {

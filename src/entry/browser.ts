@@ -1,4 +1,5 @@
 /** Composition root for pages and web Workers. */
+import guest from '../../engines/current/guest.json' with { type: 'json' }
 import { urlEngine } from '../../host-bindings/engines/url-engine.ts'
 import { systemClock } from '../../host-bindings/system/system-clock.ts'
 import { systemEntropy } from '../../host-bindings/system/system-entropy.ts'
@@ -26,7 +27,7 @@ function isJavaScriptCore(): boolean {
  * `new URL(..., import.meta.url)`. Import `caisson/engine/v8.wasm` as a file and give its URL.
  */
 export function engineFromUrl(url: string | URL): EngineSource {
-  return urlEngine({ url, manifest: ENGINE_MANIFEST, profile: 'v8' })
+  return urlEngine({ url, manifest: ENGINE_MANIFEST, guest, profile: 'v8' })
 }
 
 let engines: EngineSource | undefined
@@ -37,6 +38,7 @@ function packagedEngines(): EngineSource {
   engines ??= urlEngine({
     url: portable ? PORTABLE_URL : V8_URL,
     manifest: ENGINE_MANIFEST,
+    guest,
     profile: portable ? 'portable' : 'v8',
   })
   return engines

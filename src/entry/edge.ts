@@ -2,6 +2,7 @@
  * Composition root for edge workers, where WebAssembly cannot be compiled at run time: the engine is a module
  * that the embedder imports statically (`import engine from 'caisson/engine/v8.wasm'`) and hands over.
  */
+import guest from '../../engines/current/guest.json' with { type: 'json' }
 import { staticEngine } from '../../host-bindings/engines/static-engine.ts'
 import { systemClock } from '../../host-bindings/system/system-clock.ts'
 import { systemEntropy } from '../../host-bindings/system/system-entropy.ts'
@@ -28,7 +29,7 @@ export function openRuntime({ engine, ...options }: EdgeRuntimeOptions): Promise
       clock: systemClock,
       entropy: systemEntropy,
       checkpoints: webCheckpointPorts,
-      engines: staticEngine({ manifest: ENGINE_MANIFEST, module: engine, profile: 'v8' }),
+      engines: staticEngine({ manifest: ENGINE_MANIFEST, module: engine, guest, profile: 'v8' }),
     },
     options,
   )

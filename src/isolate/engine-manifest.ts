@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-8ed3ea66efdc6f5f',
+  id: 'quickjs-e2b1c88763c86beb',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -18,6 +18,8 @@ export const ENGINE_MANIFEST: EngineManifest = {
     rejectionField: 160,
   },
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
+  guest: '6fe09e60a69afcf0d521d5bb46285baa17c73adc575902c28d119f7cb35f5c18',
+  base: 'sha256:adadc33eb6884628145b567eab9afcab124a883b8f21beb0504ee2fb79248222',
   profiles: {
     v8: {
       sha256: 'e943977dfb653e769f3c2f487e55d2a956c1f18590d102041c88017ebff13cfb',

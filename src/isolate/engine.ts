@@ -2,11 +2,12 @@
  * An engine build: a metered QuickJS module with its manifest.
  *
  * The build (`scripts/build-engine.ts`) writes both; nothing is rewritten at run time. The id names what a
- * program can observe (upstream bytes, edits, layout, fuel costs and charge sites) and leaves the metering
+ * program can observe (upstream bytes, edits, layout, fuel costs, charge sites and the base image) and leaves the metering
  * profile out: both profiles count alike.
  */
 import { CaissonError } from '../base/errors.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
+import { type GuestSources, parseGuestSources } from './guest-sources.ts'
 
 export interface EngineManifest {
   readonly format: 1
@@ -15,6 +16,10 @@ export interface EngineManifest {
   readonly layout: EngineLayout
   /** Digest of the fuel cost table. */
   readonly costs: string
+  /** SHA-256 of `guest.json`: what is evaluated in every guest. */
+  readonly guest: string
+  /** Merkle root of the base image: the memory of a guest that has not started. */
+  readonly base: string
   readonly profiles: Readonly<Record<'v8' | 'portable', { readonly sha256: string; readonly bytes: number }>>
 }
 
@@ -39,6 +44,7 @@ export interface Engine {
   readonly id: string
   readonly layout: EngineLayout
   readonly module: WebAssembly.Module
+  readonly guest: GuestSources
   readonly profile: 'v8' | 'portable'
 }
 
@@ -71,5 +77,11 @@ export function parseEngine(loaded: LoadedEngine): Engine {
       'The engine manifest is not one that this version reads (format 1). Rebuild the engine or update the package.',
     )
   }
-  return { id: manifest.id, layout: layout as EngineLayout, module: loaded.module, profile: loaded.profile }
+  return {
+    id: manifest.id,
+    layout: layout as EngineLayout,
+    module: loaded.module,
+    guest: parseGuestSources(loaded.guest),
+    profile: loaded.profile,
+  }
 }

@@ -5,19 +5,9 @@
  * are the same in all of them.
  */
 
-import { BRIDGE_SOURCE } from './bridge/bridge-source.ts'
+import { CaissonError } from '../base/errors.ts'
 import type { EngineInstance } from './engine-instance.ts'
-
-/** Ids of host functions. Capabilities follow from `FIRST_CAPABILITY` in the order of `MachineStart.capabilities`. */
-export const HOST_FUNCTIONS = {
-  debug: 1,
-  log: 2,
-  info: 3,
-  warn: 4,
-  error: 5,
-  random: 6,
-} as const
-export const FIRST_CAPABILITY = 16
+import { HOST_FUNCTIONS } from './host-functions.ts'
 
 /** Pointers into a guest whose base image was installed. All of them are cells that live as long as the guest. */
 export interface GuestRuntime {
@@ -31,7 +21,7 @@ export interface GuestRuntime {
   /** The strings `value` and `default`: where the result of a program stands. */
   readonly valueName: number
   readonly defaultName: number
-  /** 64 bytes for out-parameters and argument lists. */
+  /** 256 bytes for out-parameters and argument lists. */
   readonly scratch: number
   /** The guest-side half of the bridge. */
   readonly builder: number
@@ -40,27 +30,13 @@ export interface GuestRuntime {
 /** A C stack limit inside the engine; the metered depth ends every recursion before it. */
 const BACKSTOP_MARGIN = 8_192
 
-/**
- * What the guest finds beside the language: `console`, and `Math.random` on the host's recorded stream. A failure of
- * a call has no stack before the guest throws it: until then it inherits an empty one, as text like any other.
- * Receives the host functions by name. Everything it defines is as non-enumerable as the built-ins are.
- */
-const SETUP_SOURCE = `((debug, log, info, warn, error, random) => {
-  const define = (object, name, value) =>
-    Object.defineProperty(object, name, { value, writable: true, configurable: true, enumerable: false })
-  define(Math, 'random', random)
-  const console = {}
-  for (const fn of [debug, log, info, warn, error]) define(console, fn.name, fn)
-  define(globalThis, 'console', console)
-  define(Error.prototype, 'stack', '')
-})`
-
 /** Initialises runtime and context in a fresh instance. */
 export function installGuestRuntime(instance: EngineInstance): GuestRuntime {
   const x = instance.exports
   x.__wasm_call_ctors()
   const runtime = x.QTS_NewRuntime()
-  const { stackBase, stackEnd, rejectionField, rejectionSlot } = instance.engine.layout
+  const { layout, guest } = instance.engine
+  const { stackBase, stackEnd, rejectionField, rejectionSlot } = layout
   x.QTS_RuntimeSetMaxStackSize(runtime, stackBase - stackEnd - BACKSTOP_MARGIN)
   const context = x.QTS_NewContext(runtime, 0)
   instance.words[(runtime + rejectionField) >>> 2] = rejectionSlot
@@ -74,24 +50,35 @@ export function installGuestRuntime(instance: EngineInstance): GuestRuntime {
     false: x.QTS_GetFalse(),
     valueName: instance.newString(context, 'value'),
     defaultName: instance.newString(context, 'default'),
-    scratch: instance.allocate(64),
-    builder: evaluateTrusted(instance, context, BRIDGE_SOURCE),
+    scratch: instance.allocate(256),
+    builder: evaluateTrusted(instance, context, guest.bridge, 'bridge'),
   }
-  const setup = evaluateTrusted(instance, context, SETUP_SOURCE)
-  const functions = Object.entries(HOST_FUNCTIONS).map(([name, id]) =>
-    newHostFunction(instance, context, name, id),
+  installPrelude(instance, cells)
+  return cells
+}
+
+/** Evaluates the prelude and gives it the host functions that it was built with. */
+function installPrelude(instance: EngineInstance, cells: GuestRuntime): void {
+  const { exports: x, engine } = instance
+  const { context, scratch } = cells
+  const prelude = evaluateTrusted(instance, context, engine.guest.prelude, 'prelude')
+  const functions = engine.guest.hostFunctions.map((name) =>
+    newHostFunction(instance, context, name, hostFunctionId(name)),
   )
   functions.forEach((cell, i) => {
-    instance.words[(cells.scratch >>> 2) + i] = cell
+    instance.words[(scratch >>> 2) + i] = cell
   })
-  for (const cell of [
-    x.QTS_Call(context, setup, cells.undefined, functions.length, cells.scratch),
-    setup,
-    ...functions,
-  ]) {
-    x.QTS_FreeValuePointer(context, cell)
-  }
-  return cells
+  const installed = x.QTS_Call(context, prelude, cells.undefined, functions.length, scratch)
+  for (const cell of [installed, prelude, ...functions]) x.QTS_FreeValuePointer(context, cell)
+}
+
+/** @throws CaissonError `engine_mismatch` */
+function hostFunctionId(name: string): number {
+  if (Object.hasOwn(HOST_FUNCTIONS, name)) return HOST_FUNCTIONS[name as keyof typeof HOST_FUNCTIONS]
+  throw new CaissonError(
+    'engine_mismatch',
+    `The engine's guests need "${name}" of the host, which this version does not have. Update the package.`,
+  )
 }
 
 /** A function object in the guest that calls host function `id`. The caller owns the cell. */
@@ -102,10 +89,15 @@ export function newHostFunction(instance: EngineInstance, context: number, name:
   return cell
 }
 
-/** Evaluates a source of ours in a guest that has not run any other code yet. */
-function evaluateTrusted(instance: EngineInstance, context: number, source: string): number {
+/** Evaluates a source of ours. @returns an owned cell of what it evaluates to, which may be an exception */
+export function evaluateTrusted(
+  instance: EngineInstance,
+  context: number,
+  source: string,
+  name: string,
+): number {
   const code = instance.allocateText(source)
-  const file = instance.allocateText('caisson:setup')
+  const file = instance.allocateText(`caisson:${name}`)
   const cell = instance.exports.QTS_Eval(context, code.pointer, code.bytes, file.pointer, 0, 0)
   instance.exports.free(code.pointer)
   instance.exports.free(file.pointer)

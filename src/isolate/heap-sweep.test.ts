@@ -7,7 +7,7 @@ import { ENGINE_MANIFEST } from './engine-manifest.ts'
 import { SteppedRun } from './heap-sweep.testkit.ts'
 import { sweepFreed } from './heap-sweep.ts'
 import { InstancePool } from './instance-pool.ts'
-import { openPool } from './isolate.testkit.ts'
+import { engine, openPool } from './isolate.testkit.ts'
 
 const pool = openPool()
 const portableEngine = parseEngine({
@@ -15,6 +15,7 @@ const portableEngine = parseEngine({
   module: new WebAssembly.Module(
     readFileSync(new URL('../../engines/current/portable.wasm', import.meta.url)),
   ),
+  guest: engine.guest,
   profile: 'portable',
 })
 const portable = new InstancePool({

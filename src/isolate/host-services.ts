@@ -24,7 +24,8 @@ import {
 import { DEFAULT_VALUE_LIMITS } from '../values/limits.ts'
 import { ConsoleLog } from './console-log.ts'
 import type { InstanceHandlers } from './engine-instance.ts'
-import { FIRST_CAPABILITY, HOST_FUNCTIONS } from './guest-runtime.ts'
+import { evaluateTrusted } from './guest-runtime.ts'
+import { FIRST_CAPABILITY, HOST_FUNCTIONS } from './host-functions.ts'
 import type { PooledInstance } from './instance-pool.ts'
 import type { IsolateState, PendingRecord } from './isolate-state.ts'
 import { LogicalClock } from './logical-clock.ts'
@@ -202,6 +203,7 @@ export class HostServices implements InstanceHandlers {
     if (fn === HOST_FUNCTIONS.random) {
       return this.#pooled.writer.writeNumber(this.#randomness().mathRandom())
     }
+    if (fn === HOST_FUNCTIONS.load) return this.#loadUnit(values)
     const level = LEVELS[fn]
     if (level === undefined) throw new CaissonError('corrupted', `The guest called host function ${fn}.`)
     if (!this.#log.hasRoom) this.#log.drop()
@@ -211,6 +213,16 @@ export class HostServices implements InstanceHandlers {
       this.#log.write(level, text, this.clock.peek())
     }
     return 0
+  }
+
+  /** A part of the prelude that the guest touches for the first time: a cell of what its source is. */
+  #loadUnit(nameCell: number): number {
+    const { instance, guest, reader } = this.#pooled
+    const name = reader.read(nameCell, DEFAULT_VALUE_LIMITS, 'unit') as string
+    const { units } = instance.engine.guest
+    const source = Object.hasOwn(units, name) ? units[name] : undefined
+    if (source === undefined) throw new CaissonError('corrupted', 'The prelude has no such unit.')
+    return evaluateTrusted(instance, guest.context, source, name)
   }
 
   #randomness(): RandomStreams {

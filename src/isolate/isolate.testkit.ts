@@ -13,6 +13,7 @@ const bytes = readFileSync(new URL('../../engines/current/v8.wasm', import.meta.
 export const engine: Engine = parseEngine({
   manifest: ENGINE_MANIFEST,
   module: new WebAssembly.Module(bytes),
+  guest: JSON.parse(readFileSync(new URL('../../engines/current/guest.json', import.meta.url), 'utf8')),
   profile: 'v8',
 })
 export const base: BaseImage = baseImageOf(engine)

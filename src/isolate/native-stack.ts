@@ -36,7 +36,7 @@ function recurse(engine: Engine, base: BaseImage, stackBytes: number): void {
   instance.gauge.reset(FUEL)
   instance.gauge.begin(stackBytes, Number.POSITIVE_INFINITY, undefined)
   const code = instance.allocateText(DEEPEST)
-  const file = instance.allocateText('caisson:setup')
+  const file = instance.allocateText('caisson:probe')
   try {
     instance.exports.QTS_Eval(base.guest.context, code.pointer, code.bytes, file.pointer, 0, 0)
   } catch (cause) {

@@ -23,6 +23,8 @@ export interface LoadedEngine {
   /** The manifest as data; the isolate layer checks it before use. */
   readonly manifest: unknown
   readonly module: CompiledModule
+  /** The sources of its guests as data (`guest.json` of the build); the isolate layer checks it before use. */
+  readonly guest: unknown
   /** Which metering profile the module has. Counts are equal in all of them. */
   readonly profile: 'v8' | 'portable'
 }

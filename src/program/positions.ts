@@ -27,7 +27,7 @@ export function locateError(error: GuestError, shift: SourceShift): GuestError {
       continue
     }
     const [, before = '', file = '', lineText = '', columnText = '', after = ''] = frame
-    if (file === 'caisson:setup') continue
+    if (file.startsWith('caisson:')) continue
     const lineNumber = Number(lineText)
     const shifted = file === shift.fileName && lineNumber === 1
     const column = shifted ? Math.max(1, Number(columnText) - shift.columns) : Number(columnText)

@@ -1,0 +1,27 @@
+/**
+ * The prelude: what a guest finds beside the language.
+ *
+ * Evaluated once, in the base image, before any code of a guest. What is used by most programs is made here; the
+ * rest lies in units, which are evaluated when they are first touched (`lazy-globals.ts`), so that the image of
+ * every guest stays small.
+ *
+ * Invariants
+ * 1. No guest code runs on behalf of the prelude's own work: it uses what it captured when it was evaluated.
+ * 2. Nothing of the host's is reachable but through the functions in `Host`.
+ */
+import { define } from './define.ts'
+import type { Host } from './host.ts'
+import { defineLazyGlobals } from './lazy-globals.ts'
+import { createInternals } from './units.ts'
+
+/** Defines the globals. @returns the functions that the host calls, by the names that it knows them by */
+export default function install(host: Host): Readonly<Record<string, (...args: never[]) => unknown>> {
+  define(Math, 'random', host.random)
+  const console = {}
+  for (const level of ['debug', 'log', 'info', 'warn', 'error'] as const) define(console, level, host[level])
+  define(globalThis, 'console', console)
+  // A failure of a call has no stack before the guest throws it: until then it inherits an empty one.
+  define(Error.prototype, 'stack', '')
+  defineLazyGlobals(createInternals(host))
+  return {}
+}
