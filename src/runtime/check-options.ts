@@ -32,6 +32,7 @@ const RUN: OptionChecks<RunOptions> = {
   domain: aText,
   stateDigest: trueOrFalse,
   run: [isRunName, 'a name of 1 to 128 characters of A-Z a-z 0-9 . _ -, not beginning with a dot'],
+  scope: [isListOfTexts, 'a list of texts'],
   stopAtCall: wholeFrom(1),
   principal: aText,
   label: oneOf('plain', 'secret'),
@@ -50,6 +51,8 @@ const RESTORE: OptionChecks<RestoreOptions> = {
 
 const RESUME: OptionChecks<ResumeOptions> = {
   ...RESTORE,
+  scope: RUN.scope,
+  changeScope: trueOrFalse,
   stopAtCall: RUN.stopAtCall,
   checkpoint: [(value) => value instanceof Uint8Array, 'a Uint8Array'],
   answers: [isListOfAnswers, 'a list of answers: { id, value } or { id, error }'],
@@ -90,13 +93,13 @@ const RUNTIME: OptionChecks<RuntimeOptions> = {
 /** @throws CaissonError `invalid_argument` with `details: { option }` */
 export function checkRunOptions(options: RunOptions): void {
   checkOptions(options, RUN)
-  if (options.stopAtCall === undefined || options.run !== undefined) return
+  if (options.run !== undefined) return
+  const option = (['stopAtCall', 'scope'] as const).find((name) => options[name] !== undefined)
+  if (option === undefined) return
   throw new CaissonError(
     'invalid_argument',
-    'Option stopAtCall suspends a kept run: give it a name (option run).',
-    {
-      details: { option: 'stopAtCall' },
-    },
+    `Option ${option} is of kept runs: give this one a name (option run).`,
+    { details: { option } },
   )
 }
 
@@ -122,6 +125,10 @@ function isListOfAnswers(value: unknown): boolean {
         'value' in answer !== 'error' in answer,
     )
   )
+}
+
+function isListOfTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string')
 }
 
 function isListOfCalls(value: unknown): boolean {

@@ -7,13 +7,15 @@
  * 2. One checkpoint is written at a time; the guest goes on meanwhile, for it was copied.
  * 3. A checkpoint that cannot be written takes nothing away: the one before is still the head.
  * 4. A head whose writing failed may have been written all the same: it is read again before the next one.
+ * 5. A checkpoint that could not be written while the guest goes on is counted and told: the run stands on the one
+ *    before, and on the log, without which nothing goes on.
  */
 import type { Digest } from '../base/digest.ts'
-import { asError } from '../base/errors.ts'
+import { asError, CaissonError } from '../base/errors.ts'
 import { Ledger } from '../capability/budget.ts'
 import type { Outcome, RunEnd } from '../machine/outcome.ts'
 import type { Session } from '../machine/session.ts'
-import type { Machine } from '../machine/turn.ts'
+import type { Machine, PendingCall } from '../machine/turn.ts'
 import type { CallLog } from '../ports/call-log.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RunHead, RunLease } from '../ports/run-store.ts'
@@ -23,20 +25,33 @@ import type { RunRecord } from '../snapshot/run-log/run-record.ts'
 import { RunRecorder } from '../snapshot/run-log/run-recorder.ts'
 import type { CheckpointOwner, CheckpointPolicy, Checkpoints, WrittenCheckpoint } from './checkpoints.ts'
 import type { GuestState } from './guest-state.ts'
-import { encodeRunSummary, MOST_SUMMARIZED, type RunSummary, summarizeCall } from './run-summary.ts'
+import type { UnwrittenCheckpoints } from './outcome.ts'
+import {
+  decodeRunSummary,
+  encodeRunSummary,
+  MOST_SUMMARIZED,
+  type RunSummary,
+  summarizeCall,
+} from './run-summary.ts'
 import { giveBack, type WatchedStore } from './watched-store.ts'
 
 export interface DurableRunOptions {
   readonly store: WatchedStore
   readonly lease: RunLease
+  /** Once it is raised, the store is not waited for as long. */
+  readonly signal: AbortSignal | undefined
   readonly owner: CheckpointOwner
   readonly checkpoints: Checkpoints
   readonly codec: EntryCodec
   readonly clock: Clock
+  /** The host's own: the time in the guest may stand still, how old a checkpoint is does not. */
+  readonly hostClock: Pick<Clock, 'now'>
   readonly policy: CheckpointPolicy
   readonly guest: Pick<GuestState, 'guestId' | 'limits'>
   /** Another log that hears of every call. */
   readonly callLog: CallLog | undefined
+  /** Told of every checkpoint that could not be written, with the code of the error. */
+  readonly onUnwritten: (code: string) => void
   /** What a run that goes on stands on. */
   readonly from?: {
     readonly head: RunHead | undefined
@@ -64,6 +79,9 @@ export class DurableRun {
   #unsure: { readonly head: RunHead; readonly written: WrittenCheckpoint | undefined } | undefined
   #writing: Promise<void> | undefined
   #failure: Error | undefined
+  #unwritten: UnwrittenCheckpoints | undefined
+  /** What lists show of the run, but for the time: undefined before anything is told. */
+  #told: string | undefined
   #callsAtLast = 0
   #bytesAtLast = 0
   #timeAtLast: number
@@ -76,6 +94,7 @@ export class DurableRun {
     this.#pages = from?.written?.pages ?? checkpoints.basePages
     this.#written = from?.written
     this.#head = from?.head
+    this.#told = from?.head && toldBy(from.head)
     this.#timeAtLast = clock.monotonic()
     this.ledger = new Ledger()
     if (from?.record.ledger !== undefined) {
@@ -106,6 +125,11 @@ export class DurableRun {
     return this.#head?.chain[0]
   }
 
+  /** Checkpoints that could not be written; undefined where all were. */
+  get unwritten(): UnwrittenCheckpoints | undefined {
+    return this.#unwritten
+  }
+
   readonly onDelivery: RunRecorder['turn'] = (nowMs, answers) => {
     this.#delivered += answers.length
     this.recorder.turn(nowMs, answers)
@@ -127,17 +151,24 @@ export class DurableRun {
   }
 
   /**
-   * Writes down how it ended. A suspended run has not.
+   * Writes down how it ended. A suspended run has not: it waits.
    * @param endedItself as its session says
+   * @returns whether the run can be gone on with
    */
-  async end(end: RunEnd, { usage, logs, unhandledRejections }: Outcome, endedItself: boolean): Promise<void> {
+  async end(
+    end: RunEnd,
+    { usage, logs, unhandledRejections }: Outcome,
+    endedItself: boolean,
+  ): Promise<boolean> {
     await this.settle()
-    if (end.status === 'suspended' || (!endedItself && isBrokenOff(end))) return
+    if (end.status === 'suspended') await this.#tellWaiting(end.pending)
+    if (end.status === 'suspended' || (!endedItself && isBrokenOff(end))) return true
     const atMs = this.#options.clock.now()
     this.recorder.add({ type: 'end', atMs, end, usage, logs, unhandledRejections })
     await this.recorder.flush()
     await this.#knowHead()
     await this.#setHead(this.#head?.chain ?? [], this.#head?.position ?? 0, { status: end.status })
+    return end.status === 'exhausted'
   }
 
   /** Writes a first head, so that the run is known before its first checkpoint. */
@@ -149,7 +180,25 @@ export class DurableRun {
   async close(): Promise<void> {
     clearInterval(this.#renewal)
     await this.settle()
-    await giveBack(this.#options.lease)
+    await giveBack(this.#options.lease, this.#options.signal)
+  }
+
+  /** A run that is in doubt waits also where its newest checkpoint is of something else, or there is none yet. */
+  async #tellWaiting(pending: readonly PendingCall[]): Promise<void> {
+    const summary = this.#waiting(pending)
+    if (told(summary) === this.#told) return
+    try {
+      await this.#knowHead()
+      await this.#setHead(this.#head?.chain ?? [], this.#head?.position ?? 0, summary)
+    } catch {
+      // Lists are behind then. How the run came to rest stands in its log.
+    }
+  }
+
+  #waiting(pending: readonly PendingCall[]): RunSummary {
+    const { encrypts } = this.#options.checkpoints
+    const few = pending.slice(0, MOST_SUMMARIZED)
+    return { status: 'waiting', pending: few.map((call) => summarizeCall(call, !encrypts)) }
   }
 
   #isDue(): boolean {
@@ -173,15 +222,14 @@ export class DurableRun {
     this.#pages = this.#pages.with(captured.changes)
     const pages = this.#pages
     const state: GuestState = { ...guest, session: session.state(), machine: captured.state, inDoubt: [] }
-    const summary: RunSummary = {
-      status: 'waiting',
-      pending: machine.pending
-        .slice(0, MOST_SUMMARIZED)
-        .map((call) => summarizeCall(call, !this.#options.checkpoints.encrypts)),
-    }
+    const summary = this.#waiting(machine.pending)
     this.#writing = this.#write({ memoryBytes: captured.memoryBytes, pages, state }, position, summary)
       .catch((error: unknown) => {
         this.#failure = asError(error)
+        const code = CaissonError.is(error) ? error.code : 'store_failed'
+        const count = (this.#unwritten?.count ?? 0) + 1
+        this.#unwritten = { count, code, message: this.#failure.message }
+        this.#options.onUnwritten(code)
       })
       .finally(() => {
         this.#writing = undefined
@@ -193,12 +241,12 @@ export class DurableRun {
     position: number,
     summary: RunSummary,
   ): Promise<void> {
-    const { store, checkpoints, owner, clock } = this.#options
+    const { store, checkpoints, owner, hostClock } = this.#options
     await this.#knowHead()
     const parent =
       this.#written !== undefined && this.#written.links < this.#policy.links ? this.#written : undefined
     const sequence = (this.#head?.version ?? 0) + 1
-    const { id, bytes, written } = await checkpoints.write(image, owner, sequence, clock.now(), parent)
+    const { id, bytes, written } = await checkpoints.write(image, owner, sequence, hostClock.now(), parent)
     await store.putBlob(id, bytes)
     await this.recorder.flush()
     const chain = parent === undefined ? [id] : [id, ...(this.#head?.chain ?? [])]
@@ -221,18 +269,32 @@ export class DurableRun {
     summary: RunSummary,
     written: WrittenCheckpoint | undefined = this.#written,
   ): Promise<void> {
-    const { store, owner, lease, clock } = this.#options
+    const { store, owner, lease, hostClock } = this.#options
     const head: RunHead = {
       version: (this.#head?.version ?? 0) + 1,
       chain,
       position,
-      summary: encodeRunSummary({ ...summary, atMs: clock.now() }),
+      summary: encodeRunSummary({ ...summary, atMs: hostClock.now() }),
     }
     this.#unsure = { head, written }
     await store.setHead(owner.run, head, lease)
     this.#unsure = undefined
     this.#head = head
     this.#written = written
+    this.#told = told(summary)
+  }
+}
+
+/** What a summary tells, but for when. */
+function told({ status, pending = [] }: RunSummary): string {
+  return JSON.stringify([status, pending.map(({ id }) => id)])
+}
+
+function toldBy({ summary }: RunHead): string | undefined {
+  try {
+    return told(decodeRunSummary(summary))
+  } catch {
+    return undefined // written by somebody else: it is written anew
   }
 }
 

@@ -80,6 +80,36 @@ export function checkSameNames({ from }: RunRecord, gate: Gate): void {
   )
 }
 
+/**
+ * What grants reach must have been reached when the run began: names alone do not tell one directory from another.
+ * @throws CaissonError `checkpoint_refused` with `details: { widened }`
+ */
+export async function checkScope(
+  parts: KeptRunParts,
+  owner: RunOwner,
+  { from }: RunRecord,
+  scope: readonly string[] = [],
+): Promise<void> {
+  if (scope.length === 0) return
+  const { scope: was = [] } = from.type === 'start' ? from : await readStart(parts, owner)
+  const widened = scope.filter((one) => !was.includes(one))
+  if (widened.length === 0) return
+  throw new CaissonError(
+    'checkpoint_refused',
+    `The run was started with other rights. Not there then: ${widened.join(', ')}.`,
+    { details: { differs: 'scope', widened, was } },
+  )
+}
+
+async function readStart({ store, checkpoints }: KeptRunParts, owner: RunOwner): Promise<StartEntry> {
+  const { tenant, run } = owner
+  const [sealed] = await store.entries(run, 0, 1)
+  if (sealed === undefined) throw noStart(run)
+  const start = await new EntryCodec(checkpoints.sealing).open(sealed, { tenant, run, at: 0 })
+  if (start.type !== 'start') throw noStart(run)
+  return start
+}
+
 async function readHead(
   { store, checkpoints }: KeptRunParts,
   head: RunHead,

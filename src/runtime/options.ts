@@ -81,6 +81,11 @@ export interface RunOptions {
    * the process, `resume` goes on with it. 1 to 128 characters of `A-Z a-z 0-9 . _ -`, not beginning with a dot.
    */
   readonly run?: string
+  /**
+   * Of a kept run: what its grants reach, in the host's own words, one text for each thing (a directory, a host, an
+   * account). Kept with its start: `resume` refuses to go on with what is not among them.
+   */
+  readonly scope?: readonly string[]
   /** Suspends a kept run when the call with this number has been asked for, and before it is made. */
   readonly stopAtCall?: number
   /** Who acts: checkpoints carry it, and are restored for the same one only. Default "". */
@@ -118,6 +123,10 @@ export interface ResumeOptions extends RestoreOptions, Pick<RunOptions, 'stopAtC
    * (`callDigest`).
    */
   readonly confirm?: readonly (number | Digest)[]
+  /** What the grants reach by now: nothing that the `scope` of the run's start did not name. Default none. */
+  readonly scope?: readonly string[]
+  /** Lets `scope` name what it did not name then. The next `resume` compares with the start of the run again. */
+  readonly changeScope?: boolean
   /** Fuel on top of the limit that the run had: for one that ended `exhausted`. */
   readonly addFuel?: number
 }

@@ -8,7 +8,8 @@
  * Invariants
  * 1. Who does not hold the run's lease changes nothing of it.
  * 2. A call whose answer was recorded is not made again.
- * 3. A guest that does something else than its record ends as `diverged`, before anything follows from it.
+ * 3. Grants reach no further than they did when the run began, unless whoever goes on says that they may.
+ * 4. A guest that does something else than its record ends as `diverged`, before anything follows from it.
  */
 import type { Digest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
@@ -18,6 +19,7 @@ import type { Limits } from '../machine/limits.ts'
 import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
 import { Session, type SessionOptions, type Step } from '../machine/session.ts'
 import type { Machine, MachineStart, SyncCalls } from '../machine/turn.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { RunHead, RunLease } from '../ports/run-store.ts'
 import { EntryCodec } from '../snapshot/run-log/entry-codec.ts'
 import type { EndEntry, StartEntry } from '../snapshot/run-log/run-entry.ts'
@@ -27,11 +29,19 @@ import type { CheckpointOwner, Checkpoints, ReadCheckpoint } from './checkpoints
 import { DurableRun, LEASE_MS } from './durable-run.ts'
 import { tell } from './failure-report.ts'
 import type { GuestLine } from './guest-line.ts'
-import { capabilitiesOf, checkSameNames, type KeptRun, readKeptRun, startOfKept } from './kept-run.ts'
+import {
+  capabilitiesOf,
+  checkSameNames,
+  checkScope,
+  type KeptRun,
+  readKeptRun,
+  startOfKept,
+} from './kept-run.ts'
 import { knownCalls } from './known-calls.ts'
 import type { MachineMaker } from './machine-maker.ts'
 import { type LimitBounds, limitsOf } from './machine-start.ts'
 import type { RepeatOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
+import type { UnwrittenCheckpoints } from './outcome.ts'
 import type { Platform } from './platform.ts'
 import { endAsRecorded, repeatTurns } from './repeat-turns.ts'
 import type { RunOwner } from './run-owner.ts'
@@ -41,7 +51,11 @@ import { giveBack, type WatchedStore, watchedStore } from './watched-store.ts'
 export interface RunKeeperParts {
   readonly store: WatchedStore
   readonly platform: Platform
+  /** The host's own, whatever the time in guests is. */
+  readonly hostClock: Pick<Clock, 'now'>
   readonly options: RuntimeOptions
+  /** Of the call that the keeper is for: once it is raised, the store is not waited for as long. */
+  readonly signal: AbortSignal | undefined
   readonly checkpoints: Checkpoints
   readonly machines: MachineMaker
   readonly line: GuestLine
@@ -56,13 +70,16 @@ export interface KeptOutcome {
   readonly start: MachineStart
   readonly checkpoint: Digest | undefined
   readonly stateDigest: string | undefined
+  /** Whether `resume` leads further. */
+  readonly resumable: boolean
+  readonly unwritten?: UnwrittenCheckpoints | undefined
 }
 
 export class RunKeeper {
   readonly #parts: RunKeeperParts
 
   constructor(parts: RunKeeperParts) {
-    this.#parts = { ...parts, store: watchedStore(parts.store) }
+    this.#parts = { ...parts, store: watchedStore(parts.store, parts.signal) }
   }
 
   /** @throws CaissonError `already_exists` when there is a run of this name, `store_conflict`, `encryption_required` */
@@ -92,7 +109,8 @@ export class RunKeeper {
       )
       const gate = this.#gate(options, guestId, durable, lease)
       const start = { ...draft, capabilities: gate.capabilities }
-      durable.recorder.add(startEntry(start, owner, guestId, machines.engine.id))
+      const atMs = this.#parts.hostClock.now()
+      durable.recorder.add(startEntry(start, owner, guestId, machines.engine.id, atMs, options.scope))
       await durable.announce()
       return await this.#atWork(options, start.limits, gate.sync, (machine) =>
         this.#drive(durable as DurableRun, machine, start, gate, options, {
@@ -101,7 +119,7 @@ export class RunKeeper {
         }),
       )
     } finally {
-      if (durable === undefined) await giveBack(lease)
+      if (durable === undefined) await giveBack(lease, this.#parts.signal)
       else await durable.close()
     }
   }
@@ -117,8 +135,10 @@ export class RunKeeper {
       if (options.checkpoint !== undefined) await this.#checkFresh(options.checkpoint, owner, head)
       if (record.end !== undefined && !mayGoOn(record.end, options)) {
         if (options.checkpoint !== undefined) checkUnspent(record.end, owner.run)
+        checkNothingDecided(record.end, owner.run, options)
         return endedOutcome(record, read)
       }
+      if (options.changeScope !== true) await checkScope(this.#parts, owner, record, options.scope)
       const { from } = record
       const label = read?.header.label ?? (from as StartEntry).label
       const limits = this.#limits(record.limits ?? captured.limits, options)
@@ -145,7 +165,7 @@ export class RunKeeper {
         })
       })
     } finally {
-      if (durable === undefined) await giveBack(lease)
+      if (durable === undefined) await giveBack(lease, this.#parts.signal)
       else await durable.close()
     }
   }
@@ -175,6 +195,7 @@ export class RunKeeper {
         start,
         checkpoint: read?.chain[0],
         stateDigest: options.stateDigest === true ? await machine.stateDigest() : undefined,
+        resumable: record.end === undefined || record.end.end.status === 'exhausted',
       }
     })
   }
@@ -214,17 +235,20 @@ export class RunKeeper {
     codec: EntryCodec,
     from?: ConstructorParameters<typeof DurableRun>[0]['from'],
   ): DurableRun {
-    const { store, checkpoints, platform, options } = this.#parts
+    const { store, checkpoints, platform, hostClock, options } = this.#parts
     return new DurableRun({
       store,
       lease,
+      signal: this.#parts.signal,
       owner,
       checkpoints,
       codec,
       clock: platform.clock,
+      hostClock,
       policy: options.checkpoints?.every ?? {},
       guest,
       callLog: options.callLog,
+      onUnwritten: (code) => tell(() => options.telemetry?.event('checkpoint.unwritten', { code })),
       ...(from && { from }),
     })
   }
@@ -291,12 +315,14 @@ export class RunKeeper {
       return driveSession(session, first, drive)
     })
     const outcome = session.outcome(end)
-    await durable.end(end, outcome, session.endedItself)
+    const resumable = await durable.end(end, outcome, session.endedItself)
     return {
       outcome,
       start,
       checkpoint: durable.checkpoint,
       stateDigest: options.stateDigest === true ? await machine.stateDigest() : undefined,
+      resumable,
+      unwritten: durable.unwritten,
     }
   }
 
@@ -319,8 +345,10 @@ function startEntry(
   { tenant, principal, label }: CheckpointOwner,
   guestId: string,
   engine: string,
+  atMs: number,
+  scope: readonly string[] = [],
 ): StartEntry {
-  return { type: 'start', version: 1, engine, guestId, tenant, principal, label, ...start }
+  return { type: 'start', version: 1, engine, guestId, tenant, principal, label, atMs, scope, ...start }
 }
 
 /** A run that used something up can go on with more of it. */
@@ -338,6 +366,16 @@ function checkUnspent({ end }: EndEntry, run: string): void {
   )
 }
 
+/** Nothing waits for an answer any more: who gives one is told, rather than left to think that it was taken. */
+function checkNothingDecided({ end }: EndEntry, run: string, { answers, confirm }: ResumeOptions): void {
+  if ((answers ?? []).length === 0 && (confirm ?? []).length === 0) return
+  throw new CaissonError(
+    'unknown_call',
+    `Run "${run}" has ended (${end.status}): no call of it waits for an answer or a confirmation.`,
+    { details: { ended: end.status } },
+  )
+}
+
 /** A run that has ended ends the same however often it is asked. */
 function endedOutcome({ end }: RunRecord, read: ReadCheckpoint | undefined): KeptOutcome {
   if (end === undefined) throw new CaissonError('corrupted', 'The run has not ended.')
@@ -348,5 +386,6 @@ function endedOutcome({ end }: RunRecord, read: ReadCheckpoint | undefined): Kep
     start: { source: '', capabilities: [] } as unknown as MachineStart,
     checkpoint: read?.chain[0],
     stateDigest: undefined,
+    resumable: end.end.status === 'exhausted',
   }
 }

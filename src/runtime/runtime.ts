@@ -18,6 +18,7 @@ import { parseLimits } from '../machine/limits.ts'
 import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
 import type { SessionOptions } from '../machine/session.ts'
 import type { GuestError, Machine, MachineStart } from '../machine/turn.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
 import {
   checkRepeatOptions,
@@ -92,7 +93,7 @@ export async function createRuntime(platform: Platform, options: RuntimeOptions 
   const wanted = options.engineId ?? engines.ids[0]
   if (wanted === undefined) throw new CaissonError('engine_unavailable', 'The engine source has no engines.')
   const engine = await engines.load(wanted)
-  return new PooledRuntime({ ...platform, ...pick(options) }, options, table, engine)
+  return new PooledRuntime(platform, options, table, engine)
 }
 
 /** What the gates of all guests have in common. */
@@ -116,6 +117,8 @@ function pick({ clock, entropy }: RuntimeOptions): Partial<Platform> {
 
 class PooledRuntime implements Runtime {
   readonly #platform: Platform
+  /** The host's own, whatever the time in guests is. */
+  readonly #hostClock: Clock
   readonly #options: RuntimeOptions
   readonly #table: CapabilityTable
   readonly #bounds: LimitBounds
@@ -128,9 +131,11 @@ class PooledRuntime implements Runtime {
   #id: string | undefined
   #guests = 0
 
-  constructor(platform: Platform, options: RuntimeOptions, table: CapabilityTable, loaded: LoadedEngine) {
+  constructor(host: Platform, options: RuntimeOptions, table: CapabilityTable, loaded: LoadedEngine) {
     const defaults = parseLimits(options.limits)
+    const platform = { ...host, ...pick(options) }
     this.#platform = platform
+    this.#hostClock = host.clock
     this.#options = options
     this.#table = table
     this.#bounds = {
@@ -181,29 +186,43 @@ class PooledRuntime implements Runtime {
 
   async #runKept(source: string, options: RunOptions, run: string): Promise<Outcome> {
     checkRunOptions(options)
-    const kept = await this.#keeper().begin(source, options, ownerOf(options, run), this.#newGuestId())
+    const kept = await this.#keeper(options.signal).begin(
+      source,
+      options,
+      ownerOf(options, run),
+      this.#newGuestId(),
+    )
     return this.#completeKept(kept, run)
   }
 
   async resume(run: string, options: ResumeOptions = {}): Promise<Outcome> {
     checkResumeOptions(options)
-    return this.#completeKept(await this.#keeper().resume(runOwnerOf(options, run), options), run)
+    return this.#completeKept(
+      await this.#keeper(options.signal).resume(runOwnerOf(options, run), options),
+      run,
+    )
   }
 
   async repeat(run: string, options: RepeatOptions = {}): Promise<Outcome> {
     checkRepeatOptions(options)
-    return this.#completeKept(await this.#keeper().repeat(runOwnerOf(options, run), options), run)
+    return this.#completeKept(
+      await this.#keeper(options.signal).repeat(runOwnerOf(options, run), options),
+      run,
+    )
   }
 
-  #completeKept({ outcome, start, checkpoint, stateDigest }: KeptOutcome, run: string): Outcome {
+  #completeKept(kept: KeptOutcome, run: string): Outcome {
+    const { outcome, start, checkpoint, stateDigest, resumable, unwritten } = kept
     return Object.assign(this.#complete(outcome, start), {
       run,
+      ...(resumable && { resumable }),
+      ...(unwritten && { unwritten }),
       ...(checkpoint && { checkpoint }),
       ...(stateDigest && { stateDigest }),
     })
   }
 
-  #keeper(): RunKeeper {
+  #keeper(signal: AbortSignal | undefined): RunKeeper {
     const { store } = this.#options
     if (store === undefined) {
       throw new CaissonError(
@@ -214,7 +233,9 @@ class PooledRuntime implements Runtime {
     return new RunKeeper({
       store,
       platform: this.#platform,
+      hostClock: this.#hostClock,
       options: this.#options,
+      signal,
       checkpoints: this.#checkpoints,
       machines: this.#machines,
       line: this.#line,

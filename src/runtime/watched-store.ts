@@ -3,7 +3,8 @@
  *
  * Invariants
  * 1. What a store throws that is no CaissonError is `store_failed`, with it as the cause.
- * 2. A store that does not answer within `PATIENCE_MS` has failed. What it still does then changes nothing that it
+ * 2. A store that does not answer within `PATIENCE_MS` has failed, and within `PATIENCE_AFTER_ABORT_MS` once whoever
+ *    waits was told to stop. What it still does then changes nothing that it
  *    would not have changed before: writes are compared, and a lease that comes late is given back.
  */
 import { CaissonError } from '../base/errors.ts'
@@ -11,28 +12,41 @@ import type { RunLease, RunStore } from '../ports/run-store.ts'
 
 /** Far longer than a disk or a network takes, far shorter than a run that waits for ever. */
 const PATIENCE_MS = 60_000
+/** Enough for a disk that is slow, short enough for a person who pressed Ctrl-C. */
+const PATIENCE_AFTER_ABORT_MS = 2_000
 
 export type WatchedStore = Pick<
   RunStore,
   'putBlob' | 'getBlob' | 'head' | 'setHead' | 'append' | 'entries' | 'lease'
 >
 
-export function watchedStore(store: WatchedStore): WatchedStore {
+/** @param signal of whoever waits for the store */
+export function watchedStore(store: WatchedStore, signal?: AbortSignal): WatchedStore {
+  const watch = <T>(
+    operation: string,
+    ask: () => Promise<T>,
+    tooLate?: (answer: T) => Promise<void>,
+  ): Promise<T> => answerOf(operation, ask, signal, tooLate)
   return {
-    putBlob: (id, bytes) => answerOf('putBlob', () => store.putBlob(id, bytes)),
-    getBlob: (id) => answerOf('getBlob', () => store.getBlob(id)),
-    head: (run) => answerOf('head', () => store.head(run)),
-    setHead: (run, head, lease) => answerOf('setHead', () => store.setHead(run, head, lease)),
-    append: (run, at, entries, lease) => answerOf('append', () => store.append(run, at, entries, lease)),
-    entries: (run, from, most) => answerOf('entries', () => store.entries(run, from, most)),
-    lease: (run, ttlMs) => answerOf('lease', () => store.lease(run, ttlMs), giveBack),
+    putBlob: (id, bytes) => watch('putBlob', () => store.putBlob(id, bytes)),
+    getBlob: (id) => watch('getBlob', () => store.getBlob(id)),
+    head: (run) => watch('head', () => store.head(run)),
+    setHead: (run, head, lease) => watch('setHead', () => store.setHead(run, head, lease)),
+    append: (run, at, entries, lease) => watch('append', () => store.append(run, at, entries, lease)),
+    entries: (run, from, most) => watch('entries', () => store.entries(run, from, most)),
+    lease: (run, ttlMs) =>
+      watch(
+        'lease',
+        () => store.lease(run, ttlMs),
+        (late) => giveBack(late, signal),
+      ),
   }
 }
 
 /** A lease that cannot be given back runs out: that changes nothing of how the run came to rest. */
-export async function giveBack(lease: RunLease): Promise<void> {
+export async function giveBack(lease: RunLease, signal?: AbortSignal): Promise<void> {
   try {
-    await answerOf('release', () => lease.release())
+    await answerOf('release', () => lease.release(), signal)
   } catch {
     // Whoever comes next waits for it.
   }
@@ -42,16 +56,25 @@ export async function giveBack(lease: RunLease): Promise<void> {
 async function answerOf<T>(
   operation: string,
   ask: () => Promise<T>,
+  signal: AbortSignal | undefined,
   tooLate?: (answer: T) => Promise<void>,
 ): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
   let givenUp = false
+  let giveUp: ((error: CaissonError) => void) | undefined
   const silence = new Promise<never>((_, reject) => {
+    giveUp = reject
+  })
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const waitAtMost = (patienceMs: number): void => {
+    clearTimeout(timer)
     timer = setTimeout(() => {
       givenUp = true
-      reject(failed(operation, `did not answer within ${PATIENCE_MS} ms`))
-    }, PATIENCE_MS)
-  })
+      giveUp?.(failed(operation, `did not answer within ${patienceMs} ms`))
+    }, patienceMs)
+  }
+  const hurry = (): void => waitAtMost(PATIENCE_AFTER_ABORT_MS)
+  waitAtMost(signal?.aborted === true ? PATIENCE_AFTER_ABORT_MS : PATIENCE_MS)
+  signal?.addEventListener('abort', hurry, { once: true })
   try {
     const asking = ask()
     if (tooLate !== undefined) {
@@ -65,6 +88,7 @@ async function answerOf<T>(
     throw CaissonError.is(error) ? error : failed(operation, 'failed', error)
   } finally {
     clearTimeout(timer)
+    signal?.removeEventListener('abort', hurry)
   }
 }
 

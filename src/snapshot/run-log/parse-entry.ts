@@ -27,7 +27,9 @@ const SHAPES: Readonly<Record<string, (entry: Fields) => boolean>> = {
     areLimits(entry.limits) &&
     entry.seed instanceof Uint8Array &&
     entry.seed.length === SEED_BYTES &&
-    isNumber(entry.nowMs),
+    isNumber(entry.nowMs) &&
+    (entry.atMs === undefined || isNumber(entry.atMs)) &&
+    (entry.scope === undefined || isFull(entry.scope, isText)),
   open: ({ atMs, limits }) => isNumber(atMs) && areLimits(limits),
   intent: isIntent,
   result: ({ answer }) => isRecord(answer) && isAnswer(answer),

@@ -27,7 +27,12 @@ export interface StartEntry {
   readonly capabilities: readonly GuestCapability[]
   readonly limits: Limits
   readonly seed: Uint8Array
+  /** The time in the guest. */
   readonly nowMs: number
+  /** When it was, by the host's clock. Left out by builds that did not keep it. */
+  readonly atMs?: number
+  /** What its grants reached, in the host's words. Left out by builds that did not keep it. */
+  readonly scope?: readonly string[]
 }
 
 /** A process took the run up, to go on with it under these limits. */
