@@ -8,8 +8,8 @@ const hashAtOnce: typeof crypto.hash | undefined = crypto.hash
 /** Several times as fast as the neutral one, from about 100 bytes on. */
 export const nodeHash: Hash = {
   sha256: (bytes) =>
-    plain(hashAtOnce?.('sha256', bytes, 'buffer') ?? createHash('sha256').update(bytes).digest()),
-  hmacSha256: (key, bytes) => plain(createHmac('sha256', key).update(bytes).digest()),
+    bytesOf(hashAtOnce?.('sha256', bytes, 'latin1') ?? createHash('sha256').update(bytes).digest('latin1')),
+  hmacSha256: (key, bytes) => bytesOf(createHmac('sha256', key).update(bytes).digest('latin1')),
   openSha256: () => stream(createHash('sha256')),
   openHmacSha256: (key) => stream(createHmac('sha256', key)),
 }
@@ -19,11 +19,13 @@ function stream(hash: ReturnType<typeof createHash> | ReturnType<typeof createHm
     update: (bytes) => {
       hash.update(bytes)
     },
-    digest: () => plain(hash.digest()),
+    digest: () => bytesOf(hash.digest('latin1')),
   }
 }
 
-/** A `Buffer` is a window into a pool that other bytes lie in; what leaves is an array of its own. */
-function plain(buffer: Buffer): Uint8Array {
-  return new Uint8Array(buffer)
+/** Out of a string of bytes: a `Buffer` takes memory outside of the heap, and longer than digesting a small input. */
+function bytesOf(digest: string): Uint8Array {
+  const bytes = new Uint8Array(digest.length)
+  for (let i = 0; i < bytes.length; i++) bytes[i] = digest.charCodeAt(i)
+  return bytes
 }

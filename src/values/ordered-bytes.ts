@@ -6,11 +6,18 @@
  */
 import { CaissonError } from '../base/errors.ts'
 import { DEFAULT_VALUE_LIMITS, type ValueLimits } from './limits.ts'
+import { plainJsonText, plainJsonValue } from './plain-json.ts'
 import { fromTaggedJson, toTaggedJson } from './tagged-json.ts'
 
-/** @throws CaissonError `value_refused`, `value_too_large`, `value_too_deep` */
+const utf8 = new TextEncoder()
+const fatalUtf8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * @param value of objects of our own making, or copied from others: an accessor of it would run
+ * @throws CaissonError `value_refused`, `value_too_large`, `value_too_deep`
+ */
 export function encodeOrdered(value: unknown, limits: ValueLimits = DEFAULT_VALUE_LIMITS): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify(toTaggedJson(value, limits)))
+  return utf8.encode(plainJsonText(value, limits) ?? JSON.stringify(toTaggedJson(value, limits)))
 }
 
 /**
@@ -19,7 +26,9 @@ export function encodeOrdered(value: unknown, limits: ValueLimits = DEFAULT_VALU
  */
 export function decodeOrdered(bytes: Uint8Array, limits: ValueLimits = DEFAULT_VALUE_LIMITS): unknown {
   try {
-    return fromTaggedJson(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)), limits)
+    const text = fatalUtf8.decode(bytes)
+    const json: unknown = JSON.parse(text)
+    return plainJsonValue(json, limits, text.length) ?? fromTaggedJson(json, limits)
   } catch (cause) {
     if (CaissonError.is(cause) && cause.code !== 'invalid_argument') throw cause
     throw new CaissonError('corrupted', 'Bytes that should stand for a value do not.', { cause })
