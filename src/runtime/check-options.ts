@@ -53,6 +53,7 @@ const RESUME: OptionChecks<ResumeOptions> = {
   ...RESTORE,
   scope: RUN.scope,
   changeScope: trueOrFalse,
+  reexecute: trueOrFalse,
   stopAtCall: RUN.stopAtCall,
   checkpoint: [(value) => value instanceof Uint8Array, 'a Uint8Array'],
   answers: [isListOfAnswers, 'a list of answers: { id, value } or { id, error }'],

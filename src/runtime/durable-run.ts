@@ -64,6 +64,7 @@ export interface DurableRunOptions {
 
 /** How long a process that died keeps the others from its runs, milliseconds. */
 export const LEASE_MS = 15_000
+const UNCHECKPOINTED: Pick<RunHead, 'chain' | 'position'> = { chain: [], position: 0 }
 const DEFAULT_POLICY = { calls: 16, bytes: 262_144, ms: 1_000, links: 24 }
 
 export class DurableRun {
@@ -122,7 +123,7 @@ export class DurableRun {
 
   /** The newest acknowledged checkpoint. */
   get checkpoint(): Digest | undefined {
-    return this.#head?.chain[0]
+    return this.#written?.id
   }
 
   /** Checkpoints that could not be written; undefined where all were. */
@@ -167,8 +168,12 @@ export class DurableRun {
     this.recorder.add({ type: 'end', atMs, end, usage, logs, unhandledRejections })
     await this.recorder.flush()
     await this.#knowHead()
-    await this.#setHead(this.#head?.chain ?? [], this.#head?.position ?? 0, { status: end.status })
-    return end.status === 'exhausted'
+    const mayGoOn = end.status === 'exhausted'
+    // A program that was taken from its start does not end at the checkpoint of another engine.
+    const { chain, position } =
+      (mayGoOn || this.#written !== undefined ? this.#head : undefined) ?? UNCHECKPOINTED
+    await this.#setHead(chain, position, { status: end.status })
+    return mayGoOn
   }
 
   /** Writes a first head, so that the run is known before its first checkpoint. */
@@ -189,7 +194,8 @@ export class DurableRun {
     if (told(summary) === this.#told) return
     try {
       await this.#knowHead()
-      await this.#setHead(this.#head?.chain ?? [], this.#head?.position ?? 0, summary)
+      const { chain, position } = this.#head ?? UNCHECKPOINTED
+      await this.#setHead(chain, position, summary)
     } catch {
       // Lists are behind then. How the run came to rest stands in its log.
     }

@@ -2,8 +2,9 @@
  * Reads a kept run from its store: the newest checkpoint, and what the log says from there on. Changes nothing.
  *
  * Invariants
- * 1. The log is read from the mark of the checkpoint, or from its start where there is none.
- * 2. What belongs to another tenant, principal or engine is refused before anything is made of it.
+ * 1. The log is read from the mark of the checkpoint, or from its start where there is none, or none is wanted.
+ * 2. What belongs to another tenant or principal, or to a checkpoint of another engine, is refused before anything is
+ *    made of it.
  */
 import type { Digest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
@@ -41,15 +42,22 @@ export interface KeptRun {
   readonly captured: { readonly guestId: string; readonly limits: Limits }
 }
 
-/** @throws CaissonError `not_found`, `corrupted`, `checkpoint_refused`, `engine_mismatch`, `encryption_required` */
-export async function readKeptRun(parts: KeptRunParts, owner: RunOwner): Promise<KeptRun> {
+/**
+ * @param reexecute reads the log from its start, and no checkpoint
+ * @throws CaissonError `not_found`, `corrupted`, `checkpoint_refused`, `engine_mismatch`, `encryption_required`
+ */
+export async function readKeptRun(
+  parts: KeptRunParts,
+  owner: RunOwner,
+  reexecute: boolean = false,
+): Promise<KeptRun> {
   const head = await parts.store.head(owner.run)
-  const read = head?.chain[0] === undefined ? undefined : await readHead(parts, head, owner)
+  const read = reexecute || head?.chain[0] === undefined ? undefined : await readHead(parts, head, owner)
   const codec = new EntryCodec(parts.checkpoints.sealing)
   const from = read === undefined ? 0 : (head?.position ?? 0)
   const { entries, at } = await readEntries(parts.store, owner, from, codec)
   const record = foldRun(entries)
-  if (record.from.type === 'start') checkStart(record.from, owner, parts.machines.engine.id)
+  if (record.from.type === 'start') checkOwner(record.from, owner)
   else if (read === undefined) throw noStart(owner.run)
   const captured = read?.state ?? (record.from as StartEntry)
   return { head, read, record, codec, at, captured }
@@ -63,6 +71,16 @@ export function capabilitiesOf({ from }: RunRecord, gate: Gate): readonly GuestC
 /** What the machine is started with, or what is still asked of that when it was restored. */
 export function startOfKept({ from }: RunRecord, gate: Gate, limits: Limits): MachineStart {
   return from.type === 'start' ? { ...startOf(from), limits } : goingOn(gate, limits)
+}
+
+/** A run that has no checkpoint is of the engine that it was started on. @throws CaissonError `engine_mismatch` */
+export function checkEngine({ from }: RunRecord, engineHere: string): void {
+  if (from.type !== 'start' || from.engine === engineHere) return // a checkpoint was compared when it was read
+  throw new CaissonError(
+    'engine_mismatch',
+    `The run was started on engine ${from.engine}, and here is ${engineHere}.`,
+    { details: { differs: 'engine', needed: from.engine, found: engineHere } },
+  )
 }
 
 /** @throws CaissonError `checkpoint_refused`: before any turn is taken again */
@@ -141,14 +159,7 @@ async function readEntries(
   return { entries, at: from + entries.length }
 }
 
-function checkStart({ tenant, principal, engine }: StartEntry, owner: RunOwner, engineHere: string): void {
-  if (engine !== engineHere) {
-    throw new CaissonError(
-      'engine_mismatch',
-      `The run was started on engine ${engine}, and here is ${engineHere}.`,
-      { details: { differs: 'engine', needed: engine, found: engineHere } },
-    )
-  }
+function checkOwner({ tenant, principal }: StartEntry, owner: RunOwner): void {
   for (const [what, was, is] of [
     ['tenant', tenant, owner.tenant],
     ['principal', principal, owner.principal],

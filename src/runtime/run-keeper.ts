@@ -31,6 +31,7 @@ import { tell } from './failure-report.ts'
 import type { GuestLine } from './guest-line.ts'
 import {
   capabilitiesOf,
+  checkEngine,
   checkSameNames,
   checkScope,
   type KeptRun,
@@ -130,7 +131,7 @@ export class RunKeeper {
     const lease = await store.lease(owner.run, LEASE_MS)
     let durable: DurableRun | undefined
     try {
-      const kept = await readKeptRun(this.#parts, owner)
+      const kept = await readKeptRun(this.#parts, owner, options.reexecute)
       const { head, read, record, codec, at, captured } = kept
       if (options.checkpoint !== undefined) await this.#checkFresh(options.checkpoint, owner, head)
       if (record.end !== undefined && !mayGoOn(record.end, options)) {
@@ -138,6 +139,7 @@ export class RunKeeper {
         checkNothingDecided(record.end, owner.run, options)
         return endedOutcome(record, read)
       }
+      if (options.reexecute !== true) checkEngine(record, this.#parts.machines.engine.id)
       if (options.changeScope !== true) await checkScope(this.#parts, owner, record, options.scope)
       const { from } = record
       const label = read?.header.label ?? (from as StartEntry).label
@@ -175,6 +177,7 @@ export class RunKeeper {
     const { platform } = this.#parts
     const kept = await readKeptRun(this.#parts, owner)
     const { read, record, captured } = kept
+    checkEngine(record, this.#parts.machines.engine.id)
     const limits = this.#limits(record.limits ?? captured.limits, {})
     const gate = this.#parts.gateFor(options, captured.guestId, {})
     const replay = new SyncReplay(record.syncCalls, capabilitiesOf(record, gate), undefined)
