@@ -1,3 +1,5 @@
+import type { TimerHost } from './timers.ts'
+
 /**
  * What the host lends to the prelude: functions that only the prelude holds. No guest code ever gets one, but for
  * those that the prelude itself puts on a global.
@@ -5,7 +7,7 @@
  * Their names and numbers are `HOST_FUNCTIONS` of `src/isolate/host-functions.ts`; the build writes the line that
  * gathers them.
  */
-export interface Host {
+export interface Host extends TimerHost {
   readonly debug: (...values: unknown[]) => void
   readonly log: (...values: unknown[]) => void
   readonly info: (...values: unknown[]) => void

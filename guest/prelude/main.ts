@@ -12,6 +12,7 @@
 import { define } from './define.ts'
 import type { Host } from './host.ts'
 import { defineLazyGlobals } from './lazy-globals.ts'
+import { installTimers } from './timers.ts'
 import { createInternals } from './units.ts'
 
 /** Defines the globals. @returns the functions that the host calls, by the names that it knows them by */
@@ -23,5 +24,6 @@ export default function install(host: Host): Readonly<Record<string, (...args: n
   // A failure of a call has no stack before the guest throws it: until then it inherits an empty one.
   define(Error.prototype, 'stack', '')
   defineLazyGlobals(createInternals(host))
-  return {}
+  const { fireTimer, nextTimer, countTimers } = installTimers(host)
+  return { fireTimer, nextTimer, countTimers }
 }

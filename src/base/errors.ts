@@ -16,6 +16,7 @@ export const ERROR_CODES = {
   busy: 'The machine is inside a turn; it takes one turn at a time.',
   disposed: 'The object was disposed and cannot be used again.',
   unknown_call: 'No pending call has this id (it may have been settled before).',
+  no_timer: 'The guest waits for no timer that could be fired.',
   unsupported: 'This runtime lacks what was asked for.',
 
   // WebAssembly modules and engines.

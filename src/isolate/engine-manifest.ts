@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-e2b1c88763c86beb',
+  id: 'quickjs-970902a2ded765d9',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -18,8 +18,8 @@ export const ENGINE_MANIFEST: EngineManifest = {
     rejectionField: 160,
   },
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
-  guest: '6fe09e60a69afcf0d521d5bb46285baa17c73adc575902c28d119f7cb35f5c18',
-  base: 'sha256:adadc33eb6884628145b567eab9afcab124a883b8f21beb0504ee2fb79248222',
+  guest: 'cf7df327ed2d4a012340f5437cb4701cc75c91cd302d5da78054480296c088b8',
+  base: 'sha256:e2773ef6a3980c3816f888187c949a5f00b8ecae558553af902d995d0a3bac17',
   profiles: {
     v8: {
       sha256: 'e943977dfb653e769f3c2f487e55d2a956c1f18590d102041c88017ebff13cfb',

@@ -25,6 +25,10 @@ export interface GuestRuntime {
   readonly scratch: number
   /** The guest-side half of the bridge. */
   readonly builder: number
+  /** Functions of `guest/prelude/timers.ts`. */
+  readonly fireTimer: number
+  readonly nextTimer: number
+  readonly countTimers: number
 }
 
 /** A C stack limit inside the engine; the metered depth ends every recursion before it. */
@@ -40,7 +44,7 @@ export function installGuestRuntime(instance: EngineInstance): GuestRuntime {
   x.QTS_RuntimeSetMaxStackSize(runtime, stackBase - stackEnd - BACKSTOP_MARGIN)
   const context = x.QTS_NewContext(runtime, 0)
   instance.words[(runtime + rejectionField) >>> 2] = rejectionSlot
-  const cells: GuestRuntime = {
+  const cells = {
     runtime,
     context,
     global: x.QTS_GetGlobalObject(context),
@@ -53,12 +57,17 @@ export function installGuestRuntime(instance: EngineInstance): GuestRuntime {
     scratch: instance.allocate(256),
     builder: evaluateTrusted(instance, context, guest.bridge, 'bridge'),
   }
-  installPrelude(instance, cells)
-  return cells
+  return { ...cells, ...installPrelude(instance, cells) }
 }
 
+/** What the prelude gives the host to call. */
+type PreludeCells = Pick<GuestRuntime, 'fireTimer' | 'nextTimer' | 'countTimers'>
+
 /** Evaluates the prelude and gives it the host functions that it was built with. */
-function installPrelude(instance: EngineInstance, cells: GuestRuntime): void {
+function installPrelude(
+  instance: EngineInstance,
+  cells: Pick<GuestRuntime, 'context' | 'scratch' | 'undefined'>,
+): PreludeCells {
   const { exports: x, engine } = instance
   const { context, scratch } = cells
   const prelude = evaluateTrusted(instance, context, engine.guest.prelude, 'prelude')
@@ -69,7 +78,19 @@ function installPrelude(instance: EngineInstance, cells: GuestRuntime): void {
     instance.words[(scratch >>> 2) + i] = cell
   })
   const installed = x.QTS_Call(context, prelude, cells.undefined, functions.length, scratch)
+  const given = (name: keyof PreludeCells): number => {
+    const key = instance.newString(context, name)
+    const cell = x.QTS_GetProp(context, installed, key)
+    x.QTS_FreeValuePointer(context, key)
+    return cell
+  }
+  const called: PreludeCells = {
+    fireTimer: given('fireTimer'),
+    nextTimer: given('nextTimer'),
+    countTimers: given('countTimers'),
+  }
   for (const cell of [installed, prelude, ...functions]) x.QTS_FreeValuePointer(context, cell)
+  return called
 }
 
 /** @throws CaissonError `engine_mismatch` */

@@ -11,6 +11,8 @@ export const HOST_FUNCTIONS = {
   error: 5,
   random: 6,
   load: 7,
+  armTimer: 8,
+  report: 9,
 } as const
 
 /** Capabilities follow from here, in the order of `MachineStart.capabilities`. */

@@ -36,6 +36,9 @@ import { Rejections } from './rejections.ts'
 const CALL_FUEL = 2_000
 const CALL_FUEL_PER_BYTE = 8
 
+/** Fuel for the host's part of arming a timer. */
+const TIMER_FUEL = 500
+
 const LEVELS: Readonly<Record<number, LogLevel>> = {
   [HOST_FUNCTIONS.debug]: 'debug',
   [HOST_FUNCTIONS.log]: 'log',
@@ -50,7 +53,7 @@ interface NumberedCapability extends GuestCapability {
 }
 
 /** The part of an isolate's state that is kept here. */
-export type ServicesState = Omit<IsolateState, 'version' | 'program' | 'fuel'>
+export type ServicesState = Omit<IsolateState, 'version' | 'program' | 'fuel' | 'wakeAtMs' | 'atEnd'>
 
 interface ServicesParts {
   readonly limits: Limits
@@ -67,6 +70,8 @@ export class HostServices implements InstanceHandlers {
   calls = 0
   bytesIn = 0
   bytesOut = 0
+  /** Timers armed, each repetition of an interval included. */
+  timers = 0
   readonly #pooled: PooledInstance
   readonly #syncCalls: SyncCalls
   readonly #limits: Limits
@@ -113,6 +118,7 @@ export class HostServices implements InstanceHandlers {
     services.calls = state.calls
     services.bytesIn = state.bytesIn
     services.bytesOut = state.bytesOut
+    services.timers = state.timers
     for (const record of state.pending) services.#pending.set(record.id, record)
     return services
   }
@@ -125,6 +131,7 @@ export class HostServices implements InstanceHandlers {
       calls: this.calls,
       bytesIn: this.bytesIn,
       bytesOut: this.bytesOut,
+      timers: this.timers,
       capabilities: this.#capabilities.map(({ name, sync }) => ({ name, sync })),
       pending: [...this.#pending.values()],
     }
@@ -203,6 +210,8 @@ export class HostServices implements InstanceHandlers {
     if (fn === HOST_FUNCTIONS.random) {
       return this.#pooled.writer.writeNumber(this.#randomness().mathRandom())
     }
+    if (fn === HOST_FUNCTIONS.armTimer) return this.#armTimer()
+    if (fn === HOST_FUNCTIONS.report) return this.#report(values)
     if (fn === HOST_FUNCTIONS.load) return this.#loadUnit(values)
     const level = LEVELS[fn]
     if (level === undefined) throw new CaissonError('corrupted', `The guest called host function ${fn}.`)
@@ -223,6 +232,28 @@ export class HostServices implements InstanceHandlers {
     const source = Object.hasOwn(units, name) ? units[name] : undefined
     if (source === undefined) throw new CaissonError('corrupted', 'The prelude has no such unit.')
     return evaluateTrusted(instance, guest.context, source, name)
+  }
+
+  /** Counts a timer; a cell of the time at which it is armed. */
+  #armTimer(): number {
+    const { instance, writer } = this.#pooled
+    this.timers += 1
+    if (this.timers > this.#limits.timers) {
+      instance.gauge.halt('timers')
+      return 0
+    }
+    instance.gauge.charge(TIMER_FUEL)
+    return writer.writeNumber(this.clock.microseconds)
+  }
+
+  /** Takes an error that the guest's own code cannot catch any more. */
+  #report(error: number): number {
+    this.#rejections.uncaught(() => {
+      const read = this.#pooled.reader.readError(error)
+      this.#chargeReading(0)
+      return this.locate(read)
+    })
+    return 0
   }
 
   #randomness(): RandomStreams {

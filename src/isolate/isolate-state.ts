@@ -6,10 +6,10 @@
  * guest alone.
  */
 import { CaissonError } from '../base/errors.ts'
-import type { GuestCapability, PendingCall } from '../machine/turn.ts'
+import type { AtEnd, GuestCapability, PendingCall } from '../machine/turn.ts'
 import type { ConsoleLogState } from './console-log.ts'
 import type { ProgramState } from './guest-program.ts'
-import type { LogicalClockState } from './logical-clock.ts'
+import { type LogicalClockState, MAX_TIME_MS } from './logical-clock.ts'
 import type { RandomState } from './randomness.ts'
 
 /** A call that waits for its answer, with the cells of the guest's resolving functions. */
@@ -29,6 +29,11 @@ export interface IsolateState {
   readonly calls: number
   readonly bytesIn: number
   readonly bytesOut: number
+  /** Timers armed so far. */
+  readonly timers: number
+  /** When the next one is due; the timers themselves lie in the guest. */
+  readonly wakeAtMs: number | undefined
+  readonly atEnd: AtEnd
   /** In the order in which the guest's functions number them. */
   readonly capabilities: readonly GuestCapability[]
   /** In the order in which they were asked. */
@@ -37,6 +42,7 @@ export interface IsolateState {
 
 const FORMS = new Set(['script', 'body', 'module'])
 const STAGES = new Set(['evaluating', 'final'])
+const AT_END = new Set(['wait', 'drop'])
 const MOST_CAPABILITIES = 10_000
 const MOST_PENDING = 1_000_000
 const MOST_TEXT = 65_536
@@ -44,8 +50,9 @@ const MAX_ADDRESS = 2 ** 32 - 1
 
 /** @throws CaissonError `corrupted` */
 export function parseIsolateState(state: unknown): IsolateState {
+  const whole = record(state, 'state')
   const { version, program, clock, random, log, fuel, calls, bytesIn, bytesOut, capabilities, pending } =
-    record(state, 'state')
+    whole
   if (version !== 1) throw refused('version', 'is not 1')
   const { fileName, form, columnShift, stage, promise, input, own } = record(program, 'program')
   const { mathRandom, seed, cryptoBytes } = record(random, 'random')
@@ -62,7 +69,10 @@ export function parseIsolateState(state: unknown): IsolateState {
       input: address(input, 'program.input'),
       own: list(own, MOST_CAPABILITIES, 'program.own').map((one) => address(one, 'program.own')),
     },
-    clock: { microseconds: count(record(clock, 'clock').microseconds, 'clock') },
+    clock: {
+      microseconds: count(record(clock, 'clock').microseconds, 'clock'),
+      origin: count(record(clock, 'clock').origin, 'clock'),
+    },
     random: {
       seed: text(seed, 'random.seed'),
       mathRandom:
@@ -74,11 +84,15 @@ export function parseIsolateState(state: unknown): IsolateState {
     log: {
       bytes: count(record(log, 'log').bytes, 'log.bytes'),
       dropped: count(record(log, 'log').dropped, 'log.dropped'),
+      indent: count(record(log, 'log').indent, 'log.indent'),
     },
     fuel: count(fuel, 'fuel'),
     calls: asked,
     bytesIn: count(bytesIn, 'bytesIn'),
     bytesOut: count(bytesOut, 'bytesOut'),
+    timers: count(whole.timers, 'timers'),
+    wakeAtMs: whole.wakeAtMs === undefined ? undefined : time(whole.wakeAtMs, 'wakeAtMs'),
+    atEnd: oneOf(whole.atEnd, AT_END, 'atEnd') as AtEnd,
     capabilities: list(capabilities, MOST_CAPABILITIES, 'capabilities').map((one) => {
       const { name, sync } = record(one, 'capabilities')
       if (typeof sync !== 'boolean') throw refused('capabilities', 'has no true or false in sync')
@@ -130,6 +144,11 @@ function oneOf(value: unknown, allowed: ReadonlySet<string>, where: string): str
 function count(value: unknown, where: string): number {
   if (!Number.isSafeInteger(value) || (value as number) < 0) throw refused(where, 'is no whole number from 0')
   return value as number
+}
+
+function time(value: unknown, where: string): number {
+  if (typeof value !== 'number' || !(value >= 0 && value <= MAX_TIME_MS)) throw refused(where, 'is no time')
+  return value
 }
 
 function address(value: unknown, where: string): number {

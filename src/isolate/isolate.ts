@@ -5,7 +5,8 @@
  * 1. No guest code runs on behalf of the host's reading: arguments, results, errors and log lines are read
  *    from the guest's heap.
  * 2. The record of pending calls is the host's; the guest only holds promises.
- * 3. `dispose` gives the instance back to its pool, which overwrites it, or drops it if it trapped in a way
+ * 3. Between two timers that fire in one turn, all jobs that are ready run.
+ * 4. `dispose` gives the instance back to its pool, which overwrites it, or drops it if it trapped in a way
  *    that no limit explains. Until then the final state can be digested.
  */
 import { CaissonError } from '../base/errors.ts'
@@ -13,6 +14,7 @@ import { exhausted } from '../machine/exhausted.ts'
 import type { LimitName, Limits } from '../machine/limits.ts'
 import type {
   Answer,
+  AtEnd,
   GuestError,
   Machine,
   MachineCapture,
@@ -28,6 +30,7 @@ import type {
 import type { KeepPage } from '../snapshot/dirty-pages.ts'
 import type { PageTree } from '../snapshot/page-tree.ts'
 import { GuestProgram } from './guest-program.ts'
+import { GuestTimers } from './guest-timers.ts'
 import { sweepFreed } from './heap-sweep.ts'
 import { FIRST_CAPABILITY } from './host-functions.ts'
 import { HostServices } from './host-services.ts'
@@ -37,6 +40,7 @@ import { applyChanges, isLarge, memoryChanges, memoryChangesInPieces } from './m
 import { stateDigest } from './state-digest.ts'
 
 const WAITING: TurnEnd = { status: 'waiting' }
+const READY = { status: 'waiting', ready: true } as const
 const NO_CALLS: readonly PendingCall[] = []
 
 type State = 'fresh' | 'parked' | 'turning' | 'capturing' | 'ended' | 'disposed'
@@ -53,11 +57,15 @@ export class Isolate implements Machine {
   #limits!: Limits
   #services: HostServices | undefined
   #program!: GuestProgram
+  readonly #timers: GuestTimers
+  #atEnd: AtEnd = 'wait'
+  #wakeAtMs: number | undefined
   /** The memory as it was captured or restored last; undefined stands for the base image. */
   #captured: PageTree | undefined
 
   constructor(pooled: PooledInstance, syncCalls: SyncCalls) {
     this.#pooled = pooled
+    this.#timers = new GuestTimers(pooled)
     this.#syncCalls = syncCalls
   }
 
@@ -71,6 +79,10 @@ export class Isolate implements Machine {
     return this.#services?.pending ?? NO_CALLS
   }
 
+  get wakeAtMs(): number | undefined {
+    return this.#wakeAtMs
+  }
+
   /** Whether it is between two turns: it can be captured. */
   get waits(): boolean {
     return this.#state === 'parked'
@@ -79,6 +91,7 @@ export class Isolate implements Machine {
   start(start: MachineStart, control: TurnControl): Turn {
     if (this.#state !== 'fresh') throw this.#refuseTurn('started')
     const services = HostServices.start(this.#pooled, this.#syncCalls, start)
+    this.#atEnd = start.atEnd ?? 'wait'
     this.#serve(services, new GuestProgram(this.#pooled, start.fileName), start.limits, 0)
     return this.#turn(control, () => {
       services.receive(start.source.length)
@@ -107,6 +120,8 @@ export class Isolate implements Machine {
     }
     this.#serve(services, GuestProgram.fromState(this.#pooled, from.program), limits, from.fuel)
     this.#begun = true
+    this.#atEnd = from.atEnd
+    this.#wakeAtMs = from.wakeAtMs
     this.#state = 'parked'
   }
 
@@ -151,7 +166,14 @@ export class Isolate implements Machine {
 
   #stateData(): IsolateState {
     const fuel = this.#pooled.instance.gauge.consumed
-    return { version: 1, program: this.#program.state(), fuel, ...this.#serving.state() }
+    return {
+      version: 1,
+      program: this.#program.state(),
+      fuel,
+      wakeAtMs: this.#wakeAtMs,
+      atEnd: this.#atEnd,
+      ...this.#serving.state(),
+    }
   }
 
   #serve(services: HostServices, program: GuestProgram, limits: Limits, consumed: number): void {
@@ -169,9 +191,10 @@ export class Isolate implements Machine {
     const services = this.#serving
     services.checkAnswers(answers)
     services.clock.advance(nowMs)
-    return this.#turn(control, () => {
+    const deliver = (): void => {
       for (const answer of answers) services.deliver(answer)
-    })
+    }
+    return this.#turn(control, deliver, services.clock.microseconds)
   }
 
   stateDigest(): string {
@@ -204,10 +227,12 @@ export class Isolate implements Machine {
 
   #end(): void {
     this.#state = 'ended'
+    this.#wakeAtMs = undefined
     this.#services?.end()
   }
 
-  #turn(control: TurnControl, work: () => void): Turn {
+  /** @param dueAt fires the timers that are due then, in microseconds; left out, none is */
+  #turn(control: TurnControl, work: () => void, dueAt?: number): Turn {
     const { instance } = this.#pooled
     const { gauge } = instance
     const services = this.#serving
@@ -219,19 +244,19 @@ export class Isolate implements Machine {
     try {
       work()
       end = this.#program.proceed() ?? end
+      if (dueAt !== undefined) end = this.#fireTimers(end, dueAt)
       if (
         end.status === 'completed' &&
         services.bytesOut + this.#program.resultBytes > this.#limits.bytesOut
       ) {
         instance.gauge.halt('bytes')
       }
-      // A finished program still waits for calls that it started and did not await.
-      if (end.status === 'completed' && services.waitsForCalls) end = WAITING
+      if (end.status !== 'failed') end = this.#lookAtTimers(end)
     } catch (error) {
       thrown = error
     }
     // Before the fuel is counted, which the guest pays for it with.
-    if (end === WAITING && thrown === undefined) gauge.charge(sweepFreed(instance))
+    if (end.status === 'waiting' && thrown === undefined) gauge.charge(sweepFreed(instance))
     gauge.end()
     const { stopReason } = gauge
     if (instance.fault !== undefined) this.#reusable = false
@@ -252,6 +277,35 @@ export class Isolate implements Machine {
     if (waiting) this.#state = 'parked'
     else this.#end()
     return turn
+  }
+
+  /**
+   * Fires what is due, in order, each with the jobs that follow from it before the next. The guest may read its clock
+   * as often as it likes: what was not due when the turn began is not due in it.
+   */
+  #fireTimers(before: TurnEnd, dueAt: number): TurnEnd {
+    let end = before
+    while (this.#serving.timers > 0 && this.#mayGoOn(end) && this.#timers.fire(dueAt)) {
+      end = this.#program.proceed() ?? end
+    }
+    return end
+  }
+
+  #mayGoOn({ status }: TurnEnd): boolean {
+    return status === 'waiting' || (status === 'completed' && this.#atEnd === 'wait')
+  }
+
+  /** A program whose value is there waits for what it left pending, or says what that was. */
+  #lookAtTimers(end: TurnEnd): TurnEnd {
+    const services = this.#serving
+    // Most programs set none, and are not asked.
+    this.#wakeAtMs = services.timers === 0 ? undefined : this.#timers.next()
+    const wakeAtMs = this.#wakeAtMs
+    if (end.status === 'waiting') return wakeAtMs === undefined ? end : { status: 'waiting', wakeAtMs }
+    if (end.status !== 'completed' || (wakeAtMs === undefined && !services.waitsForCalls)) return end
+    if (this.#atEnd === 'wait') return wakeAtMs === undefined ? READY : { ...READY, wakeAtMs }
+    const timers = wakeAtMs === undefined ? 0 : this.#timers.count()
+    return { status: 'completed', value: end.value, left: { calls: services.pending, timers } }
   }
 
   #usage(): Usage {
@@ -310,8 +364,9 @@ function completeTurn(
 ): Turn {
   switch (end.status) {
     case 'waiting':
-      return { status: 'waiting', calls, logs, unhandledRejections, usage }
+      return { ...end, calls, logs, unhandledRejections, usage }
     case 'completed':
+      if (end.left !== undefined) return { ...end, calls, logs, unhandledRejections, usage }
       return { status: 'completed', value: end.value, calls, logs, unhandledRejections, usage }
     case 'failed':
       return { status: 'failed', error: end.error, calls, logs, unhandledRejections, usage }

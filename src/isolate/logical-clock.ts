@@ -17,10 +17,13 @@ export const MAX_TIME_MS: number = Date.UTC(2248, 0, 1) - 1
 export interface LogicalClockState {
   /** Microseconds since the epoch that the next read gives. */
   readonly microseconds: number
+  /** The same at its start. */
+  readonly origin: number
 }
 
 export class LogicalClock {
   #microseconds: number
+  #origin: number
 
   /**
    * @param nowMs milliseconds since the epoch that the first read gives; fractions below a microsecond are dropped
@@ -28,21 +31,24 @@ export class LogicalClock {
    */
   constructor(nowMs: number) {
     this.#microseconds = toMicroseconds(nowMs)
+    this.#origin = this.#microseconds
   }
 
   /** @throws CaissonError `corrupted` when `state` is none */
   static fromState(state: LogicalClockState): LogicalClock {
-    const { microseconds } = state
-    if (!Number.isSafeInteger(microseconds) || microseconds < 0) {
+    const { microseconds, origin } = state
+    const isTime = (value: number) => Number.isSafeInteger(value) && value >= 0
+    if (!isTime(microseconds) || !isTime(origin) || origin > microseconds) {
       throw new CaissonError('corrupted', 'The state of a clock holds no whole number of microseconds.')
     }
     const clock = new LogicalClock(0)
     clock.#microseconds = microseconds
+    clock.#origin = origin
     return clock
   }
 
   state(): LogicalClockState {
-    return { microseconds: this.#microseconds }
+    return { microseconds: this.#microseconds, origin: this.#origin }
   }
 
   /** Milliseconds since the epoch, with fractions of whole microseconds. For the host's own records: it does not move. */
@@ -50,9 +56,24 @@ export class LogicalClock {
     return this.#microseconds / 1000
   }
 
+  /** As `peek`, in whole microseconds. */
+  get microseconds(): number {
+    return this.#microseconds
+  }
+
   /** What `peek` gives; the clock then moves by one microsecond. For the guest. */
   read(): number {
     return this.#microseconds++ / 1000
+  }
+
+  /** When it started, in milliseconds since the epoch. */
+  get originMs(): number {
+    return this.#origin / 1000
+  }
+
+  /** As `read`, in milliseconds since it started. */
+  readSinceOrigin(): number {
+    return (this.#microseconds++ - this.#origin) / 1000
   }
 
   /** Like `read`, in nanoseconds: for `clock_time_get` of WASI. */

@@ -65,6 +65,10 @@ export class ParkableIsolate implements Machine, Resident {
     return this.#isolate?.pending ?? this.#parked?.state.pending.map(publicCall) ?? []
   }
 
+  get wakeAtMs(): number | undefined {
+    return this.#parked === undefined ? this.#isolate?.wakeAtMs : this.#parked.state.wakeAtMs
+  }
+
   start(start: MachineStart, control: TurnControl): Turn {
     this.#wakeWith = start
     return this.#open().start(start, control)

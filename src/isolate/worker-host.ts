@@ -81,8 +81,9 @@ export class WorkerHost {
         restoreErrors(message.errors)
         const isolate = this.#open()
         isolate.restore(message.from)
-        const { pending } = isolate
-        return { type: 'restored', pending, errors: carriedErrors(pending.map(({ args }) => args)) }
+        const { pending, wakeAtMs } = isolate
+        const errors = carriedErrors(pending.map(({ args }) => args))
+        return { type: 'restored', pending, wakeAtMs, errors }
       }
       case 'dispose':
         this.#isolate?.dispose()

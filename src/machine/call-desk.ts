@@ -49,6 +49,11 @@ export class CallDesk {
     return this.#atGate > 0
   }
 
+  /** Whether a capability works for the guest, or an answer is there. */
+  get working(): boolean {
+    return this.#arrived.length > 0 || this.#approving < this.#atGate
+  }
+
   /** Whether an answer is there or will come. */
   get expecting(): boolean {
     return this.#atGate > 0 || this.#arrived.length > 0 || this.#started < this.#line.length

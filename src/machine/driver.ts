@@ -6,11 +6,13 @@
  * 2. All answers that have arrived by the time of a turn are delivered in it, in order of arrival. So a run is
  *    a function of the arrival order.
  * 3. At the end everything at work is told to stop; what arrives later is dropped.
- * 4. A guest that waits for nothing ends `failed` with code `stalled`.
+ * 4. A guest that waits for nothing, no call and no timer, ends `failed` with code `stalled`.
  * 5. A call in doubt is never made again by itself: a guest that waits for nothing else is suspended.
- * 6. The host's event loop gets its turn at least every 30 ms of turns, also when every call is answered at once.
+ * 6. A timer that is due is fired with the answers that are there by then, after them.
+ * 7. The host's event loop gets its turn at least every 30 ms of turns, also when every call is answered at once.
  */
 import type { Delivery } from '../capability/delivery.ts'
+import { answerOrTimer } from './answer-or-timer.ts'
 import { CallDesk } from './call-desk.ts'
 import type { Outcome, RunEnd } from './outcome.ts'
 import { failed, Session, type SessionOptions, type Step } from './session.ts'
@@ -22,6 +24,10 @@ export interface DriveOptions extends SessionOptions {
    * yet at the gate, are left pending and not invoked. Counts from 1.
    */
   readonly stopAtCall?: number | undefined
+  /** Parks the guest when its value is there, and calls or timers are still pending. */
+  readonly suspendAtEnd?: boolean | undefined
+  /** Goes around a wait for nothing but a timer: others may have the guest's place meanwhile. */
+  readonly asleep?: ((sleep: () => Promise<void>) => Promise<void>) | undefined
   /** What the host knows of the calls that a restored guest waits for. */
   readonly known?: KnownCalls | undefined
   /**
@@ -62,6 +68,7 @@ export async function driveSession(session: Session, first: Step, options: Drive
     start,
     gate,
     stopAtCall = Number.POSITIVE_INFINITY,
+    suspendAtEnd = false,
     known = NOTHING_KNOWN,
     atRest,
   } = options
@@ -79,22 +86,22 @@ export async function driveSession(session: Session, first: Step, options: Drive
   /** What follows from a turn after which the guest waits. */
   const proceed = async (step: Step & { readonly status: 'waiting' }): Promise<Step> => {
     const asked = step.calls.at(-1)
-    const stopping = asked !== undefined && asked.id >= stopAtCall
+    const stopping = (asked !== undefined && asked.id >= stopAtCall) || (suspendAtEnd && step.ready === true)
     if (atRest !== undefined) {
       await atRest(stopping)
       if (session.end !== undefined) return { status: 'ended', end: session.end }
     }
     if (stopping) return park()
     desk.add(known === NOTHING_KNOWN ? step.calls : step.calls.filter(isOpen))
-    if (!desk.expecting) {
+    const { wakeAtMs } = machine
+    if (!desk.expecting && wakeAtMs === undefined) {
       return known.inDoubt.size > 0 && machine.pending.some(({ id }) => known.inDoubt.has(id))
         ? park()
         : session.finish(failed('stalled', STALLED))
     }
-    session.time.watch()
-    await desk.arrival()
+    const due = await answerOrTimer(session, desk, wakeAtMs, options.asleep)
     return session.end === undefined
-      ? session.resume(desk.takeArrived())
+      ? session.resume(desk.takeArrived(), due ? wakeAtMs : undefined)
       : { status: 'ended', end: session.end }
   }
 
@@ -106,11 +113,13 @@ export async function driveSession(session: Session, first: Step, options: Drive
     const fatal = session.endIfFatal(arrived)
     if (fatal !== undefined) return fatal
     const pending = [...machine.pending]
+    const { wakeAtMs } = machine
     return session.finish({
       status: 'suspended',
       pending,
       answered: arrived.map(({ answer }) => answer),
       inDoubt: pending.map(({ id }) => id).filter((id) => known.inDoubt.has(id)),
+      ...(wakeAtMs !== undefined && { wakeAtMs }),
     })
   }
 
@@ -133,4 +142,4 @@ export const NOTHING_KNOWN: KnownCalls = { answers: [], recorded: new Set(), inD
 const BREATH_MS = 30
 
 const STALLED =
-  'The program waits for a promise that nothing will settle: no call is pending. Look for an await on a promise that is never resolved.'
+  'The program waits for a promise that nothing will settle: no call is pending, and no timer is set. Look for an await on a promise that is never resolved.'

@@ -33,7 +33,7 @@ function messageOf(limit: LimitName, limits: Limits, way: 'bytesIn' | 'bytesOut'
     case 'wall':
       return `The guest was active for all of its ${showCount(limits.wallMs)} ms (limit wallMs).`
     case 'idle':
-      return `The guest waited for people for all of its ${showCount(limits.idleMs)} ms (limit idleMs).`
+      return `The guest only waited, for people or timers, for all of its ${showCount(limits.idleMs)} ms (limit idleMs).`
     case 'calls':
       return `The guest asked for more than its ${showCount(limits.calls)} calls (limit calls).`
     case 'bytes': {
@@ -41,7 +41,7 @@ function messageOf(limit: LimitName, limits: Limits, way: 'bytesIn' | 'bytesOut'
       return `More than ${size(limits[way])} would have gone ${direction} the guest (limit ${way}).`
     }
     case 'timers':
-      return 'The guest set more timers than it may have (limit timers).'
+      return `The guest armed timers more than its ${showCount(limits.timers)} times, each repetition of an interval included (limit timers).`
   }
 }
 

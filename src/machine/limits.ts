@@ -17,12 +17,14 @@ export interface Limits {
   readonly stackBytes: number
   /** Active wall time in milliseconds: the guest computes or a capability works for it. */
   readonly wallMs: number
-  /** Time in milliseconds during which the guest only waits for a person (an approval). */
+  /** Time in milliseconds during which the guest only waits: for a person (an approval), or for its own timers. */
   readonly idleMs: number
   /** Number of capability calls, sync and awaited. */
   readonly calls: number
   /** Awaited calls in flight at once; more wait in line. */
   readonly concurrentCalls: number
+  /** How often timers are armed: one that is set counts, and so does each repetition of an interval. */
+  readonly timers: number
   /** Bytes of arguments and of the result that leave the guest. */
   readonly bytesOut: number
   /** Bytes of program, input and answers that enter the guest. */
@@ -46,6 +48,7 @@ export const DEFAULT_LIMITS: Limits = {
   idleMs: 3_600_000,
   calls: 1_000,
   concurrentCalls: 16,
+  timers: 10_000,
   bytesOut: 16 * MiB,
   bytesIn: 16 * MiB,
   logBytes: 256 * KiB,
@@ -60,6 +63,7 @@ const RANGES: Readonly<Record<keyof Limits, readonly [unit: string, min: number,
   idleMs: ['milliseconds', 1, 365 * 86_400_000],
   calls: ['calls', 0, 2 ** 31],
   concurrentCalls: ['calls', 1, 10_000],
+  timers: ['timers', 0, 2 ** 31],
   bytesOut: ['bytes', 0, 2 ** 31],
   bytesIn: ['bytes', 1, 2 ** 31],
   logBytes: ['bytes', 0, 2 ** 31],

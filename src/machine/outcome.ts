@@ -1,9 +1,14 @@
 /** How a run ended, as data: expected ends are never thrown. */
 import type { LimitName } from './limits.ts'
-import type { Answer, GuestError, LogEntry, PendingCall, Usage } from './turn.ts'
+import type { Answer, GuestError, LeftBehind, LogEntry, PendingCall, Usage } from './turn.ts'
 
 export type RunEnd =
-  | { readonly status: 'completed'; readonly value: unknown }
+  | {
+      readonly status: 'completed'
+      readonly value: unknown
+      /** What was pending and was dropped, where the program was not waited for to the end (`atEnd: 'drop'`). */
+      readonly left?: LeftBehind
+    }
   /** The guest threw, or could not go on. Codes of the runtime's own: `aborted`, `stalled`, `not_recorded`, `lease_lost`, `corrupted`. */
   | { readonly status: 'failed'; readonly error: GuestError }
   | { readonly status: 'exhausted'; readonly limit: LimitName; readonly message: string }
@@ -15,13 +20,15 @@ export type RunEnd =
       readonly answered: readonly Answer[]
       /** Ids of pending calls that may have taken effect before a restore: somebody has to decide. */
       readonly inDoubt: readonly number[]
+      /** Logical time at which its next timer is due, milliseconds since the epoch; left out where it has none. */
+      readonly wakeAtMs?: number
     }
 
 /** What a run used up, time included. */
 export interface RunUsage extends Usage {
-  /** Milliseconds during which the guest computed or a capability worked for it. */
+  /** Milliseconds, to the microsecond, during which the guest computed or a capability worked for it. */
   readonly wallMs: number
-  /** Milliseconds during which only people were waited for. */
+  /** Milliseconds, to the microsecond, during which only people or timers were waited for. */
   readonly idleMs: number
 }
 
@@ -29,6 +36,6 @@ export type Outcome = RunEnd & {
   readonly usage: RunUsage
   /** Console lines, up to `limits.logBytes`; `usage.logsDropped` counts the others. */
   readonly logs: readonly LogEntry[]
-  /** Promises rejected that nobody handled by the end of their turn; the first 100. */
+  /** Promises rejected that nobody handled by the end of their turn, and what callbacks of timers threw; the first 100. */
   readonly unhandledRejections: readonly GuestError[]
 }

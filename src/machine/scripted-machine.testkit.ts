@@ -30,6 +30,11 @@ export interface ScriptedTurn {
   usage(usage: Partial<Usage>): void
 }
 
+/** Waits for a timer too. */
+export function sleeping(wakeAtMs: number): TurnEnd {
+  return { status: 'waiting', wakeAtMs }
+}
+
 export const waiting: TurnEnd = { status: 'waiting' }
 export function completed(value: unknown): TurnEnd {
   return { status: 'completed', value }
@@ -40,6 +45,7 @@ export class ScriptedMachine implements Machine {
   disposed = false
   /** Makes turns take place in a later task, as a machine in a Worker does. */
   asynchronous = false
+  wakeAtMs: number | undefined
   readonly #guest: (turn: ScriptedTurn) => TurnEnd
   #pending: PendingCall[] = []
   #lastId = 0
@@ -67,12 +73,19 @@ export class ScriptedMachine implements Machine {
   }
 
   capture(): MachineCapture {
-    const state = { lastId: this.#lastId, pending: this.#pending, usage: this.#usage }
+    const { wakeAtMs } = this
+    const state = { lastId: this.#lastId, pending: this.#pending, usage: this.#usage, wakeAtMs }
     return { memoryBytes: 0, changes: [], state: structuredClone(state) }
   }
 
   restore({ state }: MachineRestore): void {
-    const { lastId, pending, usage } = state as { lastId: number; pending: PendingCall[]; usage: Usage }
+    const { lastId, pending, usage, wakeAtMs } = state as {
+      lastId: number
+      pending: PendingCall[]
+      usage: Usage
+      wakeAtMs: number | undefined
+    }
+    this.wakeAtMs = wakeAtMs
     this.#lastId = lastId
     this.#pending = [...pending]
     this.#usage = usage
@@ -108,6 +121,7 @@ export class ScriptedMachine implements Machine {
     this.turns.push(turn)
     const finish = (): Turn => {
       const end = this.#guest(turn)
+      this.wakeAtMs = end.status === 'waiting' ? end.wakeAtMs : undefined
       this.#pending.push(...calls)
       return { ...end, calls, logs, unhandledRejections: [], usage: this.#usage }
     }

@@ -8,7 +8,8 @@
  * 3. Answers that would exceed `bytesIn` are not delivered.
  * 4. The sync calls of a turn are recorded before anything that follows from the turn happens.
  * 5. Logical time never goes back.
- * 6. Whoever takes it somewhere and throws has ended it: nothing stays at work for a run that nobody drives.
+ * 6. A turn for a timer is taken at the time at which it is due, or later.
+ * 7. Whoever takes it somewhere and throws has ended it: nothing stays at work for a run that nobody drives.
  */
 import { CaissonError } from '../base/errors.ts'
 import type { Delivery } from '../capability/delivery.ts'
@@ -53,7 +54,12 @@ export interface SessionOptions {
 
 /** What a turn came to. */
 export type Step =
-  | { readonly status: 'waiting'; readonly calls: readonly PendingCall[] }
+  | {
+      readonly status: 'waiting'
+      readonly calls: readonly PendingCall[]
+      /** The value of the program is there. */
+      readonly ready?: boolean
+    }
   | { readonly status: 'ended'; readonly end: RunEnd }
 
 const MAX_UNHANDLED = 100
@@ -68,6 +74,8 @@ export class Session {
   readonly #options: SessionOptions
   readonly #logs: LogKeeper
   readonly #unhandled: GuestError[] = []
+  /** Turns for timers in this life, counted here so that a machine that miscounts ends all the same. */
+  #wakes = 0
   readonly #control: TurnControl
   readonly #onAbort: () => void
   #usage: Usage = { fuel: 0, memoryBytes: 0, calls: 0, bytesIn: 0, bytesOut: 0, logsDropped: 0 }
@@ -155,8 +163,17 @@ export class Session {
     this.#unhandled.push(...state.unhandledRejections)
   }
 
-  /** Delivers answers and takes the next turn. @throws CaissonError as `begin` */
-  async resume(deliveries: readonly Delivery[]): Promise<Step> {
+  /** Milliseconds until the logical time `atMs`; negative after it. */
+  msUntil(atMs: number): number {
+    return atMs - this.#logicalNow()
+  }
+
+  /**
+   * Delivers answers and takes the next turn.
+   * @param wakeAtMs the timer that it is taken for: logical time is not before it then
+   * @throws CaissonError as `begin`
+   */
+  async resume(deliveries: readonly Delivery[], wakeAtMs?: number): Promise<Step> {
     const fatal = this.endIfFatal(deliveries)
     if (fatal !== undefined) return fatal
     const { machine, start } = this.#options
@@ -166,7 +183,11 @@ export class Session {
       return this.finish(exhausted('bytes', start.limits, 'bytesIn'))
     }
     const answers = deliveries.map(({ answer }) => answer)
-    const nowMs = this.#logicalNow()
+    if (wakeAtMs !== undefined) {
+      this.#wakes += 1
+      if (this.#wakes > start.limits.timers) return this.finish(exhausted('timers', start.limits))
+    }
+    const nowMs = this.#logicalNow(wakeAtMs)
     this.#options.onDelivery?.(nowMs, answers)
     return this.#turn(() => machine.settle(answers, nowMs, this.#control))
   }
@@ -231,13 +252,13 @@ export class Session {
       bytesIn,
       bytesOut,
       logsDropped: logsDropped + this.#logs.dropped,
-      wallMs: this.time.activeMs,
-      idleMs: this.time.idleMs,
+      wallMs: toMicroseconds(this.time.activeMs),
+      idleMs: toMicroseconds(this.time.idleMs),
     }
     const logs = this.#logs.entries
     const unhandledRejections = this.#unhandled
     // Written out for the common end: spreading costs more than a small program does (bench: first-result).
-    return end.status === 'completed'
+    return end.status === 'completed' && end.left === undefined
       ? { status: 'completed', value: end.value, usage, logs, unhandledRejections }
       : { ...end, usage, logs, unhandledRejections }
   }
@@ -268,10 +289,12 @@ export class Session {
     if (this.#end !== undefined) return { status: 'ended', end: this.#end }
     switch (turn.status) {
       case 'waiting':
-        return this.#admitCalls(turn.calls)
-      case 'completed':
+        return this.#admitCalls(turn.calls, turn.ready)
+      case 'completed': {
         this.#endedItself = true
-        return this.finish({ status: 'completed', value: turn.value })
+        const { value, left } = turn
+        return this.finish({ status: 'completed', value, ...(left && { left }) })
+      }
       case 'failed':
         this.#endedItself = true
         return this.finish({ status: 'failed', error: turn.error })
@@ -336,14 +359,14 @@ export class Session {
   }
 
   /** Ids come from the machine and, in a Worker or a restored guest, from data: they must be new and in order. */
-  #admitCalls(calls: readonly PendingCall[]): Step {
+  #admitCalls(calls: readonly PendingCall[], ready = false): Step {
     for (const { id } of calls) {
       if (!Number.isSafeInteger(id) || id <= this.#lastId) {
         return this.finish(failed('corrupted', 'The machine gave a call an id that was used before.'))
       }
       this.#lastId = id
     }
-    return { status: 'waiting', calls }
+    return { status: 'waiting', calls, ready }
   }
 
   #machineThrew(error: unknown): Step {
@@ -355,8 +378,8 @@ export class Session {
     throw error
   }
 
-  #logicalNow(): number {
-    const now = this.#options.now?.() ?? this.#options.clock.now()
+  #logicalNow(atLeastMs = 0): number {
+    const now = Math.max(this.#options.now?.() ?? this.#options.clock.now(), atLeastMs)
     if (now > this.#nowMs) this.#nowMs = now
     return this.#nowMs
   }
@@ -376,6 +399,11 @@ class SessionControl implements TurnControl {
   get deadline(): number {
     return this.#time.deadline
   }
+}
+
+/** Clocks count finer than they measure: what people and programs read ends there. */
+function toMicroseconds(ms: number): number {
+  return Math.round(ms * 1_000) / 1_000
 }
 
 /** The end of a guest that does something else than the record of its run says. */

@@ -1,6 +1,6 @@
 /**
- * A guest that is run step by step: it stops at every call, and the embedder answers by hand, or lets the gate
- * do it. Either way the call passes the gate: its arguments are validated, authorised, counted and recorded
+ * A guest that is run step by step: it stops at every call and timer, and the embedder answers by hand, or lets the
+ * gate do it. Either way the call passes the gate: its arguments are validated, authorised, counted and recorded
  * before an answer is taken, and the answer is validated, bounded and recorded before the guest gets it.
  *
  * Invariants
@@ -9,13 +9,14 @@
  * 3. Waiting for the embedder is idle time; a step is active time.
  * 4. A wrong answer by hand is the embedder's mistake: it is thrown, nothing is counted or recorded, and the call
  *    stays pending.
- * 5. A call in doubt is made again only when somebody confirms it.
+ * 5. A timer fires when the embedder says so: time does not pass by itself between two steps.
+ * 6. A call in doubt is made again only when somebody confirms it.
  */
 import { CaissonError } from '../base/errors.ts'
 import { Refusal } from '../capability/call.ts'
 import { type Delivery, refusedDelivery } from '../capability/delivery.ts'
 import type { Admission } from '../capability/gate.ts'
-import { driveSession, type KnownCalls, NOTHING_KNOWN } from './driver.ts'
+import { type DriveOptions, driveSession, type KnownCalls, NOTHING_KNOWN } from './driver.ts'
 import type { Outcome } from './outcome.ts'
 import { failed, Session, type SessionOptions, type Step } from './session.ts'
 import type { SessionState } from './session-state.ts'
@@ -24,6 +25,8 @@ import type { MachineCapture, PendingCall } from './turn.ts'
 export interface StepperOptions extends SessionOptions {
   /** Runs a step when it is this guest's turn among the others; default at once. */
   readonly atWork?: <T>(step: () => Promise<T>) => Promise<T>
+  /** As of `DriveOptions`. */
+  readonly asleep?: DriveOptions['asleep']
   /** What the host knows of the calls that a restored guest waits for. */
   readonly known?: KnownCalls
 }
@@ -83,6 +86,11 @@ export class Stepper {
   get pending(): readonly PendingCall[] {
     if (this.#session.end !== undefined) return []
     return [...this.#pending.values()].filter(({ id }) => !this.#answering.has(id))
+  }
+
+  /** Logical time at which the next timer is due; undefined without one, and after the end. */
+  get wakeAtMs(): number | undefined {
+    return this.#session.end === undefined ? this.#options.machine.wakeAtMs : undefined
   }
 
   /** How the guest ended; undefined while it waits. */
@@ -147,7 +155,26 @@ export class Stepper {
   }
 
   /**
-   * Lets the gate answer everything from here on.
+   * Fires the next timer, and all that are due then. Logical time moves to where it is due, also where that is ahead.
+   * @throws CaissonError `no_timer`
+   */
+  wake(): Promise<void> {
+    const waking = this.#lastStep.then(() =>
+      this.#atWork(async () => {
+        const { wakeAtMs } = this
+        if (wakeAtMs === undefined) {
+          throw new CaissonError('no_timer', 'The guest waits for no timer that could be fired.')
+        }
+        this.#session.time.count('wall')
+        this.#after(await this.#session.resume([], wakeAtMs))
+      }),
+    )
+    this.#lastStep = waking.catch(() => {}) // whoever asked for it hears of it
+    return waking
+  }
+
+  /**
+   * Lets the gate answer everything from here on, and timers fire at their times.
    * @returns how the guest ended; `suspended` when it waits for nothing but calls in doubt
    */
   finish(): Promise<Outcome> {
@@ -258,8 +285,10 @@ export class Stepper {
   #after(step: Step): void {
     if (step.status === 'ended') return
     for (const call of step.calls) this.#pending.set(call.id, call)
-    if (this.#pending.size === 0) {
-      this.#session.finish(failed('stalled', 'The program waits for a promise, and no call is pending.'))
+    if (this.#pending.size === 0 && this.wakeAtMs === undefined) {
+      this.#session.finish(
+        failed('stalled', 'The program waits for a promise, and no call is pending, and no timer is set.'),
+      )
     }
     this.#wait()
   }

@@ -1,7 +1,7 @@
 /**
  * Keeps active and idle time apart, and says when one of them is used up.
  *
- * Active: the guest computes, or a capability works for it. Idle: only people are waited for.
+ * Active: the guest computes, or a capability works for it. Idle: only people or timers are waited for.
  *
  * Invariants
  * 1. Every millisecond between start and end counts as one of the two.

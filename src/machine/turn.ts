@@ -7,9 +7,11 @@
  * 3. After `completed`, `failed` or `exhausted` the machine takes no further turn.
  * 4. The only calls inside a turn are those of `sync` capabilities.
  * 5. Everything in a `Turn` is a fresh copy: no later act of the guest changes it.
+ * 6. In the turn of a `settle` the answers come first, then the timers that are due at its time, one after the other.
  */
 import type { Answer, GuestCapability, PendingCall } from '../capability/call.ts'
 import type { LimitName, Limits } from './limits.ts'
+import type { ModuleGraph } from './module-graph.ts'
 
 // What passes between a guest and the gate is defined below this layer, and part of this contract.
 export type { Answer, GuestCapability, GuestFailure, PendingCall, SyncCalls } from '../capability/call.ts'
@@ -52,18 +54,40 @@ export interface Usage {
 }
 
 export type TurnEnd =
-  /** The guest waits for `calls` of this or earlier turns. With nothing pending at all it is stalled. */
-  | { readonly status: 'waiting' }
-  | { readonly status: 'completed'; readonly value: unknown }
+  /** The guest waits for `calls` of this or earlier turns, or for a timer. With nothing pending at all it is stalled. */
+  | {
+      readonly status: 'waiting'
+      /** Logical time at which its next timer is due; a `settle` at or after it fires that one. */
+      readonly wakeAtMs?: number
+      /** Its value is there: it waits only for what it has left pending. */
+      readonly ready?: boolean
+    }
+  | {
+      readonly status: 'completed'
+      readonly value: unknown
+      /** What was pending and is dropped, where there was something. */
+      readonly left?: LeftBehind
+    }
   | { readonly status: 'failed'; readonly error: GuestError }
   | { readonly status: 'exhausted'; readonly limit: LimitName; readonly message: string }
+
+/** What a program that came to its end left pending. */
+export interface LeftBehind {
+  /** Calls without an answer. Those that had been made may have taken effect. */
+  readonly calls: readonly PendingCall[]
+  /** Timers that did not fire any more. */
+  readonly timers: number
+}
+
+/** What becomes of timers and calls that are pending when the value of a program is there. */
+export type AtEnd = 'wait' | 'drop'
 
 export type Turn = TurnEnd & {
   /** Calls asked in this turn, in order. Empty unless `status` is `waiting`. */
   readonly calls: readonly PendingCall[]
   /** Console lines of this turn. */
   readonly logs: readonly LogEntry[]
-  /** Promises rejected in this turn that nobody handled by its end. */
+  /** Promises rejected in this turn that nobody handled by its end, and what callbacks of timers threw. */
   readonly unhandledRejections: readonly GuestError[]
   /** Totals since the start. */
   readonly usage: Usage
@@ -85,6 +109,10 @@ export interface MachineStart {
   readonly seed: Uint8Array
   /** Logical time of the first turn, milliseconds since the epoch. */
   readonly nowMs: number
+  /** What the program imports; left out where it imports nothing. */
+  readonly modules?: ModuleGraph
+  /** Default `wait`: it has completed when nothing is pending any more. */
+  readonly atEnd?: AtEnd | undefined
 }
 
 /** What decides about time inside a turn. Checked at the end of every slice of fuel, in the host's own thread. */
@@ -123,7 +151,7 @@ export interface MachineRestore {
 export interface Machine {
   start(start: MachineStart, control: TurnControl): Turn | Promise<Turn>
   /**
-   * Delivers answers and lets the guest go on.
+   * Delivers answers, fires the timers that are due at `nowMs`, and lets the guest go on.
    * @throws CaissonError `unknown_call` for an id that is not pending, `isolate_destroyed` after an end
    */
   settle(answers: readonly Answer[], nowMs: number, control: TurnControl): Turn | Promise<Turn>
@@ -139,6 +167,8 @@ export interface Machine {
   restore(from: MachineRestore): void | Promise<void>
   /** Calls that were asked and not yet settled. */
   readonly pending: readonly PendingCall[]
+  /** Logical time at which the next timer of a waiting guest is due; undefined where it has none. */
+  readonly wakeAtMs: number | undefined
   /** Digest of the guest's whole live state, equal on every runtime for equal histories. */
   stateDigest(): string | Promise<string>
   /** Gives the memory back, overwritten. Late answers are dropped. */

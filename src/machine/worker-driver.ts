@@ -47,6 +47,7 @@ export class WorkerMachine implements Machine {
   readonly #options: WorkerMachineOptions
   readonly #control: SharedArrayBuffer | undefined
   readonly #pending = new Map<number, PendingCall>()
+  #wakeAtMs: number | undefined
   #waiting: Waiting | undefined
   #failure: CaissonError | undefined
   #released = false
@@ -87,6 +88,10 @@ export class WorkerMachine implements Machine {
 
   get pending(): readonly PendingCall[] {
     return [...this.#pending.values()]
+  }
+
+  get wakeAtMs(): number | undefined {
+    return this.#wakeAtMs
   }
 
   async start(start: MachineStart, control: TurnControl): Promise<Turn> {
@@ -131,6 +136,7 @@ export class WorkerMachine implements Machine {
     if (reply.type !== 'restored') throw unexpected(reply)
     restoreErrors(reply.errors)
     for (const call of reply.pending) this.#pending.set(call.id, call)
+    this.#wakeAtMs = reply.wakeAtMs
   }
 
   #checkSync({ capabilities }: Pick<MachineStart, 'capabilities'>): void {
@@ -177,8 +183,10 @@ export class WorkerMachine implements Machine {
       const reply = await this.#ask(message)
       if (reply.type !== 'turn') throw unexpected(reply)
       restoreErrors(reply.errors)
-      for (const call of reply.turn.calls) this.#pending.set(call.id, call)
-      return reply.turn
+      const { turn } = reply
+      for (const call of turn.calls) this.#pending.set(call.id, call)
+      this.#wakeAtMs = turn.status === 'waiting' ? turn.wakeAtMs : undefined
+      return turn
     } finally {
       clearInterval(poll)
     }

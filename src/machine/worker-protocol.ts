@@ -51,6 +51,7 @@ export type WorkerMessage =
   | {
       readonly type: 'restored'
       readonly pending: readonly PendingCall[]
+      readonly wakeAtMs: number | undefined
       readonly errors: readonly CarriedError[]
     }
   | {
