@@ -1,8 +1,9 @@
 /**
  * Which tests run when.
  *
- * `npm test` runs everything but `*.long.test.ts`, in two projects: `unit`, and `browser`, whose tests
- * are Node programs that drive a real Chromium. `npm run test:long` (mode `long`) runs the rest.
+ * `npm test` runs everything but `*.long.test.ts`, in three projects: `unit`, the tests that stand beside the code,
+ * which share their modules, as loading them anew takes longer than most of them; `whole`, each file of which has a
+ * world of its own; and `browser`, whose tests are Node programs that drive a real Chromium. `npm run test:long` (mode `long`) runs the rest.
  * Browser tests fail where no Chromium can be had; nothing is skipped.
  */
 import { defineConfig, type ViteUserConfigFnObject } from 'vitest/config'
@@ -15,7 +16,7 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
     include: folders.map((folder) => `${folder}/**/*.${mode === 'long' ? 'long.' : ''}test.ts`),
     exclude: mode === 'long' ? NOT_OURS : [...NOT_OURS, LONG],
   })
-  const unit = chosen('src', 'host-bindings', 'guest', 'test', 'bench', 'examples', 'scripts')
+  const whole = chosen('test')
   return {
     test: {
       // The machine that every figure and time limit is written for has two cores.
@@ -29,7 +30,15 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
       projects: [
         {
           extends: true,
-          test: { name: 'unit', include: unit.include, exclude: [...unit.exclude, 'test/browser/**'] },
+          test: {
+            name: 'unit',
+            ...chosen('src', 'host-bindings', 'guest', 'bench', 'examples', 'scripts'),
+            isolate: false,
+          },
+        },
+        {
+          extends: true,
+          test: { name: 'whole', include: whole.include, exclude: [...whole.exclude, 'test/browser/**'] },
         },
         {
           extends: true,

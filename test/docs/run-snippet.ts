@@ -19,12 +19,37 @@ const TIMEOUT_MS = 60_000
 /** Inside the repository, so that packages are found where a reader has them: in `node_modules`. */
 const FOLDER = join(ROOT, '.cache/docs-snippets')
 
-/** Compiles TypeScript against the sources, so that the page is tested with the code as it is now. */
+/** The sources as one library, bundled once for all snippets of this process: the page is tested with the code as it is. */
+let library: Promise<Readonly<Record<string, string>>> | undefined
+
+async function bundleLibrary(): Promise<Readonly<Record<string, string>>> {
+  const entry = join(ROOT, 'src/entry/node.ts')
+  const folder = join(FOLDER, `library-${process.pid}`)
+  await build({
+    entryPoints: { caisson: entry, bindings: join(ROOT, 'src/entry/bindings.node.ts') },
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    // What both entries have in common is one thing, as in the package.
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    packages: 'external',
+    // The sources find the engine beside themselves, and the bundle lies elsewhere.
+    define: { 'import.meta.url': JSON.stringify(pathToFileURL(entry).href) },
+    logLevel: 'silent',
+  })
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return { caisson: join(folder, 'caisson.mjs'), 'caisson/bindings': join(folder, 'bindings.mjs') }
+}
+
+/** Compiles and runs TypeScript. */
 export async function runTypeScript(name: string, code: string): Promise<Ran> {
+  library ??= bundleLibrary()
+  const packages = await library
   const file = join(FOLDER, `${name}.mjs`)
   mkdirSync(FOLDER, { recursive: true })
-  const entry = join(ROOT, 'src/entry/node.ts')
-  const bindings = join(ROOT, 'src/entry/bindings.node.ts')
   const bundle = await build({
     stdin: { contents: code, loader: 'ts', resolveDir: ROOT, sourcefile: `${name}.ts` },
     bundle: true,
@@ -33,9 +58,16 @@ export async function runTypeScript(name: string, code: string): Promise<Ran> {
     platform: 'node',
     target: 'node20',
     packages: 'external',
-    alias: { 'caisson/bindings': bindings, caisson: entry },
-    // The sources find the engine beside themselves, and the bundle lies elsewhere.
-    define: { 'import.meta.url': JSON.stringify(pathToFileURL(entry).href) },
+    plugins: [
+      {
+        name: 'library',
+        setup: ({ onResolve }) =>
+          onResolve({ filter: /^caisson(\/bindings)?$/ }, ({ path }) => ({
+            path: packages[path] ?? path,
+            external: true,
+          })),
+      },
+    ],
     logLevel: 'silent',
   })
   writeFileSync(file, bundle.outputFiles[0]?.text ?? '')
