@@ -17,6 +17,9 @@ const PAGE = 65_536
 /** Characters up to which text is written one by one (bench: first-result). */
 const SHORT_TEXT = 256
 
+/** What of a text in the guest is looked at, in bytes: more than any module's name may have. */
+const MOST_TEXT_BYTES = 16_384
+
 /** Fuel per byte by which the linear memory grows: zeroed pages cost time before anything runs on them. */
 const GROWTH_FUEL_PER_BYTE = 2
 
@@ -28,6 +31,10 @@ export interface InstanceHandlers {
   readClock(): number
   /** A promise was rejected without a handler (`handled` 0), or got one later (1). Cells are 64-bit values. */
   promiseRejection(promise: bigint, reason: bigint, handled: number): void
+  /** Address of text that the engine frees: the name by which it knows what `base` imports as `specifier`. */
+  normalizeModule?(base: string, specifier: string): number
+  /** Address of text that the engine frees: the source of a module, or 0 with an exception thrown in the guest. */
+  loadModule?(name: string): number
 }
 
 export class EngineInstance {
@@ -182,6 +189,16 @@ export class EngineInstance {
     return { pointer, bytes: utf8.length }
   }
 
+  /** Text that ends at a NUL, or at the bound, in the guest's memory. Bytes that are no UTF-8 become U+FFFD. */
+  #readText(pointer: number): string {
+    const from = pointer >>> 0
+    const u8 = this.bytes
+    const most = Math.min(from + MOST_TEXT_BYTES, u8.length)
+    let end = from
+    while (end < most && u8[end] !== 0) end += 1
+    return new TextDecoder().decode(u8.slice(from, end))
+  }
+
   /** A guest string without NUL characters. The caller frees the value. */
   newString(context: number, text: string): number {
     const { pointer } = this.allocateText(text)
@@ -235,8 +252,22 @@ export class EngineInstance {
       fd_seek: (): number => 8,
       // Only asked when enabled, and it is not: fuel does this better.
       should_interrupt: (): number => 0,
-      load_module: (): number => 0,
-      normalize_module: (): number => 0,
+      load_module: (_runtime: number, _context: number, name: number): number => {
+        try {
+          return this.#handlers?.loadModule?.(this.#readText(name)) ?? 0
+        } catch (error) {
+          failed(error)
+          return 0
+        }
+      },
+      normalize_module: (_runtime: number, _context: number, base: number, name: number): number => {
+        try {
+          return this.#handlers?.normalizeModule?.(this.#readText(base), this.#readText(name)) ?? 0
+        } catch (error) {
+          failed(error)
+          return 0
+        }
+      },
       free_host_ref: (): void => {},
       setitimer: (): number => 0,
       keepalive_clear: (): void => {},

@@ -1,10 +1,14 @@
 /** One program inside a guest: how it is installed, begun, and followed to its end. */
+
+import { LOAD_MODULE, type ModuleGraph } from '../machine/module-graph.ts'
 import type { GuestCapability, GuestError, MachineStart, TurnEnd } from '../machine/turn.ts'
 import { type ProgramAttempt, programAttempts } from '../program/forms.ts'
 import { locateError } from '../program/positions.ts'
 import { explainSyntaxError } from '../program/syntax-error.ts'
 import { DEFAULT_VALUE_LIMITS } from '../values/limits.ts'
+import { type GuestModules, LOADER_NAME, START_MODULE } from './guest-modules.ts'
 import type { PooledInstance } from './instance-pool.ts'
+import { MODULE_LOADER } from './module-loader-layout.ts'
 
 /** Flags of the engine's eval. */
 const EVAL_MODULE = 1
@@ -37,6 +41,8 @@ export interface ProgramState {
 export class GuestProgram {
   /** Canonical size of the result; 0 before there is one. */
   resultBytes = 0
+  /** What its modules threw while they were evaluated, as the value in the guest. */
+  endReason: bigint | undefined
   readonly #pooled: PooledInstance
   readonly #fileName: string
   #attempt: Omit<ProgramAttempt, 'code'> | undefined
@@ -90,6 +96,10 @@ export class GuestProgram {
     if (capabilities.length === 0) return
     const namespaces = new Map<string, number>()
     capabilities.forEach(({ name }, index) => {
+      if (name === LOAD_MODULE) {
+        this.#defineLoader(functionFor(name, index))
+        return
+      }
       const path = name.split('.')
       const last = path.pop() ?? name
       let object = this.#pooled.guest.global
@@ -111,20 +121,44 @@ export class GuestProgram {
     this.#pooled.free(...namespaces.values())
   }
 
-  /** Starts the program. Returns the bytes that its input took. */
-  begin({ source, form, input }: Pick<MachineStart, 'source' | 'form' | 'input'>): number {
-    const { writer, guest } = this.#pooled
+  /** Gives the modules of ours the function by which they ask the host: a constant, so that nothing replaces it. */
+  #defineLoader(fn: number): void {
+    const { guest } = this.#pooled
+    this.#define(guest.global, LOADER_NAME, fn)
+    this.#pooled.free(
+      fn,
+      this.#evaluate(
+        `const [${LOADER_NAME}] = [globalThis.${LOADER_NAME}, delete globalThis.${LOADER_NAME}]`,
+        0,
+        'caisson:loader',
+      ),
+    )
+  }
+
+  /** Starts the program. Returns the bytes that its input and its modules took. */
+  begin(
+    { source, form, input, modules }: Pick<MachineStart, 'source' | 'form' | 'input' | 'modules'>,
+    loader: GuestModules,
+  ): number {
+    const { writer, guest, instance } = this.#pooled
+    const { words } = instance
+    words[(guest.runtime + MODULE_LOADER.normalizeField) >>> 2] = MODULE_LOADER.normalizeSlot
+    words[(guest.runtime + MODULE_LOADER.loadField) >>> 2] = MODULE_LOADER.loadSlot
     this.#input = guest.undefined
-    let bytes = 0
+    if (modules?.problem !== undefined) {
+      this.#end = { status: 'failed', error: modules.problem }
+      return 0
+    }
+    let bytes = modules?.files.reduce((sum, { code }) => sum + code.length, 0) ?? 0
     if (input !== undefined) {
       this.#input = writer.write(input, DEFAULT_VALUE_LIMITS, 'input')
-      bytes = writer.lastBytes
+      bytes += writer.lastBytes
       this.#define(guest.global, 'input', this.#input)
     }
     const attempts = programAttempts(source, form)
     for (const [i, attempt] of attempts.entries()) {
       if (this.#promise !== 0 || this.#evaluatedCell !== 0 || this.#end !== undefined) break
-      this.#try(attempt, source, i === attempts.length - 1)
+      this.#try(attempt, source, i === attempts.length - 1, modules && { graph: modules, loader })
     }
     return bytes
   }
@@ -157,22 +191,40 @@ export class GuestProgram {
     return locateError(error, { fileName: this.#fileName, columns: this.#attempt?.columnShift ?? 0 })
   }
 
-  #try(attempt: ProgramAttempt, source: string, last: boolean): void {
+  #try(
+    attempt: ProgramAttempt,
+    source: string,
+    last: boolean,
+    modules: { readonly graph: ModuleGraph; readonly loader: GuestModules } | undefined,
+  ): void {
     const { reader } = this.#pooled
     this.#attempt = attempt
     // Where another form may follow, only a promise tells a SyntaxError that the script throws from one of its own.
     const atOnce = attempt.form !== 'module' && last && !MAY_AWAIT.test(attempt.code)
     const flags = attempt.form === 'module' ? EVAL_MODULE : atOnce ? 0 : EVAL_ASYNC
-    const cell = this.#evaluate(attempt.code, flags)
+    const cell =
+      attempt.form === 'module' && modules !== undefined
+        ? this.#evaluate(
+            modules.loader.begin({ name: this.#fileName, code: attempt.code }, modules.graph),
+            flags,
+            START_MODULE,
+          )
+        : this.#evaluate(attempt.code, flags)
     const thrown = this.#pooled.exceptionOf(cell)
     if (thrown !== 0) {
       const error = reader.readError(thrown)
+      if (attempt.form === 'module') this.endReason = this.#bitsOf(thrown)
       // A module that throws while it is evaluated also ends here; only a parse error leads to the next form.
       this.#pooled.free(cell, thrown)
       if (!last && error.name === 'SyntaxError') return
-      const explained = explainSyntaxError(this.locate(error), source, attempt.form, (code) =>
-        this.#parses(code),
-      )
+      const located = this.locate(error)
+      const file = located.position?.file
+      const text =
+        file === this.#fileName ? source : modules?.graph.files.find(({ name }) => name === file)?.code
+      const explained =
+        text === undefined
+          ? located
+          : explainSyntaxError(located, text, attempt.form, (code) => this.#parses(code))
       this.#end = { status: 'failed', error: explained }
       return
     }
@@ -181,14 +233,19 @@ export class GuestProgram {
   }
 
   /** The cell of what `source` evaluates to, which the caller owns. */
-  #evaluate(source: string, flags: number): number {
+  #evaluate(source: string, flags: number, fileName: string = this.#fileName): number {
     const { instance, guest } = this.#pooled
     const code = instance.allocateText(source)
-    const file = instance.allocateText(this.#fileName)
+    const file = instance.allocateText(fileName)
     const cell = instance.exports.QTS_Eval(guest.context, code.pointer, code.bytes, file.pointer, 0, flags)
     instance.exports.free(code.pointer)
     instance.exports.free(file.pointer)
     return cell
+  }
+
+  #bitsOf(cell: number): bigint {
+    const { words } = this.#pooled.instance
+    return (BigInt(words[(cell >>> 2) + 1] ?? 0) << 32n) | BigInt(words[cell >>> 2] ?? 0)
   }
 
   #parses(source: string): boolean {

@@ -9,6 +9,7 @@
  */
 import { CaissonError } from '../base/errors.ts'
 import type { Limits } from '../machine/limits.ts'
+import { LOAD_MODULE, type ModuleRequest, parseModuleAnswer } from '../machine/module-graph.ts'
 import {
   type Answer,
   type GuestCapability,
@@ -24,6 +25,7 @@ import {
 import { DEFAULT_VALUE_LIMITS } from '../values/limits.ts'
 import { ConsoleLog } from './console-log.ts'
 import type { InstanceHandlers } from './engine-instance.ts'
+import { GuestModules } from './guest-modules.ts'
 import { evaluateTrusted } from './guest-runtime.ts'
 import { FIRST_CAPABILITY, HOST_FUNCTIONS } from './host-functions.ts'
 import type { PooledInstance } from './instance-pool.ts'
@@ -70,6 +72,7 @@ export class HostServices implements InstanceHandlers {
   calls = 0
   bytesIn = 0
   bytesOut = 0
+  readonly modules: GuestModules
   /** Timers armed, each repetition of an interval included. */
   timers = 0
   readonly #pooled: PooledInstance
@@ -181,9 +184,12 @@ export class HostServices implements InstanceHandlers {
     return this.#log.take()
   }
 
-  /** @param own promises that stand for the program itself */
-  takeRejections(own: readonly number[]): readonly GuestError[] {
-    return this.#rejections.take(own)
+  /**
+   * @param own promises that stand for the program itself
+   * @param endReason what its modules were rejected with, if that is its end
+   */
+  takeRejections(own: readonly number[], endReason?: bigint): readonly GuestError[] {
+    return this.#rejections.take(own, endReason)
   }
 
   /** The guest has ended: nobody waits any more. */
@@ -199,6 +205,7 @@ export class HostServices implements InstanceHandlers {
     this.#pooled = pooled
     this.#syncCalls = syncCalls
     this.#limits = limits
+    this.modules = new GuestModules(capabilities.some(({ name }) => name === LOAD_MODULE))
     this.#capabilities = capabilities
     this.#log = log
     this.clock = clock
@@ -340,6 +347,33 @@ export class HostServices implements InstanceHandlers {
     return promise
   }
 
+  normalizeModule(referrer: string, specifier: string): number {
+    const { instance } = this.#pooled
+    instance.gauge.charge(CALL_FUEL)
+    return instance.allocateText(this.modules.normalize(referrer, specifier)).pointer
+  }
+
+  loadModule(name: string): number {
+    const { instance } = this.#pooled
+    const loaded = this.modules.load(name)
+    if ('failure' in loaded) {
+      this.#pooled.free(this.#throwInGuest(loaded.failure))
+      return 0
+    }
+    instance.gauge.charge(CALL_FUEL + loaded.code.length * CALL_FUEL_PER_BYTE)
+    const { pointer } = instance.allocateText(loaded.code)
+    instance.gauge.hostWorked()
+    return pointer
+  }
+
+  /** Takes the modules that answer an import. Counted as what enters the guest. */
+  #takeModules({ args }: PendingRecord, value: unknown): void {
+    const { name, files } = parseModuleAnswer(value)
+    const { specifier, referrer } = args as ModuleRequest
+    this.modules.hand(String(specifier), String(referrer), name, files)
+    this.receive(files.reduce((sum, { code }) => sum + code.length, 0))
+  }
+
   #throwInGuest(failure: GuestFailure): number {
     const { instance, guest, writer } = this.#pooled
     const error = writer.writeFailure(failure)
@@ -356,7 +390,7 @@ export class HostServices implements InstanceHandlers {
     const address = Number(BigInt.asUintN(32, promise))
     if (handled !== 0) this.#rejections.handled(address)
     else {
-      this.#rejections.rejected(address, () => {
+      this.#rejections.rejected(address, BigInt.asUintN(64, reason), () => {
         const error = this.#pooled.reader.readErrorBits(reason)
         this.#chargeReading(0)
         return this.locate(error)
@@ -373,7 +407,9 @@ export class HostServices implements InstanceHandlers {
     let settle = record.resolve
     if (answer.ok) {
       try {
-        cell = writer.write(answer.value, DEFAULT_VALUE_LIMITS, record.capability)
+        let { value } = answer
+        if (record.capability === LOAD_MODULE) value = this.#takeModules(record, value)
+        cell = writer.write(value, DEFAULT_VALUE_LIMITS, record.capability)
       } catch (error) {
         settle = record.reject
         cell = writer.writeFailure(invalidResult(error))

@@ -98,7 +98,7 @@ export class Isolate implements Machine {
       this.#program.install(start.capabilities, (name, index) =>
         this.#pooled.newFunction(name, FIRST_CAPABILITY + index),
       )
-      services.receive(this.#program.begin(start))
+      services.receive(this.#program.begin(start, services.modules))
       this.#begun = true
     })
   }
@@ -258,6 +258,7 @@ export class Isolate implements Machine {
     // Before the fuel is counted, which the guest pays for it with.
     if (end.status === 'waiting' && thrown === undefined) gauge.charge(sweepFreed(instance))
     gauge.end()
+    services.modules.endTurn()
     const { stopReason } = gauge
     if (instance.fault !== undefined) this.#reusable = false
     // A limit that is reached while the host works inside an import traps there too: the limit came first.
@@ -271,7 +272,7 @@ export class Isolate implements Machine {
       end,
       waiting ? services.asked : NO_CALLS,
       services.takeLogs(),
-      services.takeRejections(this.#program.ownPromises),
+      services.takeRejections(this.#program.ownPromises, this.#program.endReason),
       this.#usage(),
     )
     if (waiting) this.#state = 'parked'

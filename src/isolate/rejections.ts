@@ -1,5 +1,6 @@
 /**
- * Keeps track of promises that were rejected and that nobody handles.
+ * Keeps track of promises that were rejected and that nobody handles, and of errors that nobody could catch: those
+ * of timers.
  *
  * The engine reports a rejection when it happens and again when a handler comes later. What is left at the
  * end of a turn is reported. Bounded: a guest may reject as many promises as its fuel allows.
@@ -13,34 +14,50 @@ import type { GuestError } from '../machine/turn.ts'
 const MOST = 100
 const NONE: readonly GuestError[] = []
 
+interface Rejected {
+  readonly reason: bigint | undefined
+  readonly error: GuestError
+}
+
 export class Rejections {
   /** Made on first use: most programs reject nothing. */
-  #open: Map<number, GuestError> | undefined
+  #open: Map<number, Rejected> | undefined
   /** Those that nobody can handle any more. */
-  #lost: GuestError[] = []
+  #lost: Rejected[] = []
 
-  /** `read` copies the reason out of the guest; it is only called while there is room. */
-  rejected(promise: number, read: () => GuestError): void {
+  /** `read` copies the reason out of the guest; it is only called while there is room. `reason` is its value there. */
+  rejected(promise: number, reason: bigint, read: () => GuestError): void {
     this.#open ??= new Map()
     const earlier = this.#open.get(promise)
     if (earlier !== undefined) {
       this.#open.delete(promise)
       this.#lost.push(earlier)
     }
-    if (this.#open.size + this.#lost.length < MOST) this.#open.set(promise, read())
+    if (this.#open.size + this.#lost.length < MOST) this.#open.set(promise, { reason, error: read() })
+  }
+
+  /** An error that nobody will handle. `read` as of `rejected`. */
+  uncaught(read: () => GuestError): void {
+    this.#open ??= new Map()
+    if (this.#open.size + this.#lost.length < MOST) this.#lost.push({ reason: undefined, error: read() })
   }
 
   handled(promise: number): void {
     this.#open?.delete(promise)
   }
 
-  /** Takes what is open, without the promises of the program itself: their rejection is the program's end. */
-  take(own: readonly number[]): readonly GuestError[] {
+  /**
+   * Takes what is open, without what is the program's end: the promises of the program itself, and those that its
+   * modules were rejected with, which have the reason that the program failed with.
+   */
+  take(own: readonly number[], endReason: bigint | undefined): readonly GuestError[] {
     if (this.#open === undefined || this.#open.size + this.#lost.length === 0) return NONE
-    const errors = this.#lost
+    const taken = this.#lost
     this.#lost = []
-    for (const [promise, error] of this.#open) if (!own.includes(promise)) errors.push(error)
+    for (const [promise, rejected] of this.#open) if (!own.includes(promise)) taken.push(rejected)
     this.#open.clear()
-    return errors
+    return taken
+      .filter(({ reason }) => reason === undefined || reason !== endReason)
+      .map(({ error }) => error)
   }
 }

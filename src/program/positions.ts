@@ -31,7 +31,7 @@ export function locateError(error: GuestError, shift: SourceShift): GuestError {
     const lineNumber = Number(lineText)
     const shifted = file === shift.fileName && lineNumber === 1
     const column = shifted ? Math.max(1, Number(columnText) - shift.columns) : Number(columnText)
-    if (file === shift.fileName) position ??= { file, line: lineNumber, column }
+    if (!file.startsWith('<')) position ??= { file, line: lineNumber, column }
     lines.push(`${before}${file}:${lineNumber}:${column}${after}`)
   }
   const { cause, ...rest } = error

@@ -1,0 +1,161 @@
+/**
+ * The modules of one guest, as its engine asks for them: synchronously, by name, while it compiles or imports.
+ *
+ * The engine follows imports by recursion, so a chain of a thousand modules would end at the limit of the stack. A
+ * module of ours is put in front that imports them one by one, each after what it needs: then every import finds its
+ * module compiled, linked and evaluated, in the order in which it would have been anyway (`program/module-order`).
+ *
+ * `import()` of what was not there from the start leads to a module of ours that has an export named `then`. The
+ * language awaits it: what it resolves to is the module that the host gave meanwhile. So nothing of a program has to
+ * be rewritten, and no parser of ours runs on it.
+ *
+ * Invariants
+ * 1. Only modules that the host has resolved and handed over are ever loaded, by the names that the host gave them.
+ * 2. Sources that were handed over are held until the end of the turn: the engine has taken them by then, or never
+ *    will. A guest that waits is its memory, and nothing here.
+ * 3. Specifiers are a guest's: bounded, and looked up as they are.
+ */
+import {
+  MODULE_BOUNDS,
+  type ModuleFile,
+  type ModuleGraph,
+  type ModuleImport,
+} from '../machine/module-graph.ts'
+import { importProblem } from '../program/import-problem.ts'
+import { importOrder } from '../program/module-order.ts'
+
+/** The engine's name of the module that starts a program, and of those that stand for imports of the host. */
+export const START_MODULE = 'caisson:start'
+const IMPORT = 'caisson:import'
+const GRAPH = 'caisson:graph'
+const OURS = 'caisson:'
+
+/** A constant that only programs with a host that loads modules find. */
+export const LOADER_NAME = 'caissonLoadModule'
+
+/** What the engine gets for a name. */
+export type LoadedSource =
+  | { readonly code: string }
+  | { readonly failure: { readonly code: string; readonly message: string } }
+
+/** UTF-16 units of what an import is known by: the engine gives it back whole. */
+const MOST_KEY = 4_096
+const TOO_LONG = keyOf('', '-'.repeat(MODULE_BOUNDS.specifier + 1))
+
+interface Handed {
+  readonly name: string
+  readonly files: readonly ModuleFile[]
+}
+
+export class GuestModules {
+  /** Whether the host gives modules while the guest runs. */
+  readonly #open: boolean
+  readonly #codes = new Map<string, string>()
+  /** Names by what imports them and how. */
+  readonly #names = new Map<string, string>()
+  /** By the import that asked. */
+  readonly #handed = new Map<string, Handed>()
+
+  constructor(open: boolean) {
+    this.#open = open
+  }
+
+  /** The modules that a program begins with. @returns the source of the module that starts it */
+  begin(program: Pick<ModuleFile, 'name' | 'code'>, graph: ModuleGraph): string {
+    const files = [...graph.files, { ...program, imports: graph.imports }]
+    this.#hold(files)
+    return `${importsOf(files)}import * as program from ${quote(program.name)}\nexport default program.default\n`
+  }
+
+  /** What the host answered to an import. */
+  hand(specifier: string, referrer: string, name: string, files: readonly ModuleFile[]): void {
+    this.#hold(files)
+    this.#handed.set(keyOf(referrer, specifier), { name, files })
+  }
+
+  /** The name by which the engine knows what `referrer` imports. */
+  normalize(referrer: string, specifier: string): string {
+    // Ours import by the names that modules have.
+    if (referrer.startsWith(OURS)) return specifier
+    const key = keyOf(referrer, specifier.slice(0, MODULE_BOUNDS.specifier + 1))
+    return this.#names.get(key) ?? IMPORT + (key.length > MOST_KEY ? TOO_LONG : key)
+  }
+
+  /** The source of a module that the engine does not have yet. */
+  load(name: string): LoadedSource {
+    if (name.startsWith(IMPORT)) return this.#import(name.slice(IMPORT.length))
+    if (name.startsWith(GRAPH)) {
+      const handed = this.#handed.get(name.slice(GRAPH.length))
+      if (handed !== undefined) return { code: graphSource(handed) }
+    }
+    const code = this.#codes.get(name)
+    return code === undefined
+      ? { failure: { code: 'not_found', message: `There is no module "${shown(name)}".` } }
+      : { code }
+  }
+
+  /** The engine has what it wanted. */
+  endTurn(): void {
+    if (this.#codes.size === 0) return
+    this.#codes.clear()
+    this.#names.clear()
+    this.#handed.clear()
+  }
+
+  #import(key: string): LoadedSource {
+    const [referrer, specifier] = JSON.parse(key) as [string, string]
+    const problem = importProblem(specifier, referrer, this.#open)
+    return problem === undefined ? { code: importSource(specifier, referrer, key) } : { failure: problem }
+  }
+
+  #hold(files: readonly ModuleFile[]): void {
+    for (const { name, code, imports } of files) {
+      this.#codes.set(name, code)
+      for (const [specifier, to] of imports as readonly ModuleImport[]) {
+        this.#names.set(keyOf(name, specifier), to)
+      }
+    }
+  }
+}
+
+function keyOf(referrer: string, specifier: string): string {
+  return JSON.stringify([referrer, specifier])
+}
+
+function importsOf(files: readonly ModuleFile[]): string {
+  return importOrder(files)
+    .map((name) => `import ${quote(name)}\n`)
+    .join('')
+}
+
+function graphSource({ name, files }: Handed): string {
+  return `${importsOf(files)}import * as module from ${quote(name)}\nexport { module }\n`
+}
+
+/** Stands for an import of the host. Kept by the engine, so the second time it knows the module. */
+function importSource(specifier: string, referrer: string, key: string): string {
+  return `let module, loading
+const load = async () => {
+  await ${LOADER_NAME}({ specifier: ${quote(specifier)}, referrer: ${quote(referrer)} })
+  ;({ module } = await import(${quote(GRAPH + key)}))
+}
+export async function then(resolve, reject) {
+  try {
+    if (module === undefined) await (loading ??= load())
+    resolve(module)
+  } catch (error) {
+    loading = undefined
+    reject(error)
+  }
+}
+`
+}
+
+/** As a literal of the language: the engine takes its specifiers as they are. */
+function quote(text: string): string {
+  return JSON.stringify(text)
+}
+
+function shown(name: string): string {
+  return name.slice(0, 200)
+}

@@ -1,0 +1,70 @@
+/** What is wrong with an import, in words that its author can act on. */
+import type { ErrorCode } from '../base/errors.ts'
+import { platformModuleHint } from './platform-hints.ts'
+import { classify, type Resolved } from './specifier.ts'
+
+export interface ImportProblem {
+  readonly code: ErrorCode
+  readonly message: string
+}
+
+/**
+ * What is wrong with an import before anybody is asked for the module.
+ * @param open whether there is somebody to ask
+ */
+export function importProblem(specifier: string, referrer: string, open: boolean): ImportProblem | undefined {
+  const hint = platformModuleHint(specifier)
+  if (hint !== undefined) return { code: 'not_found', message: `${hint}.` }
+  const what = classify(specifier)
+  if (what.kind === 'refused') return cannotImport(specifier, referrer, what)
+  if (open) return undefined
+  return {
+    code: 'not_found',
+    message: `${importOf(specifier, referrer)} found nothing: the host gives this program no modules (options modules and loadModule of run).`,
+  }
+}
+
+/** An import that leads nowhere. */
+export function cannotImport(
+  specifier: string,
+  referrer: string,
+  { code, why }: { readonly code: ErrorCode; readonly why: string },
+): ImportProblem {
+  return { code, message: `${importOf(specifier, referrer)} is refused: ${why}.` }
+}
+
+/** The host has no such module. */
+export function moduleMissing(specifier: string, referrer: string, name: string): ImportProblem {
+  const hint = platformModuleHint(specifier)
+  const bare = name.startsWith('package:')
+  return {
+    code: 'not_found',
+    message:
+      hint === undefined
+        ? `${importOf(specifier, referrer)} found nothing: ${bare ? 'no package of this name was given; bundle it, or map it in an import map' : `there is no module "${name}"`}.`
+        : `${hint}.`,
+  }
+}
+
+/** `import './a.js' in lib/b.js`, bounded. */
+export function importOf(specifier: string, referrer: string): string {
+  const shown = specifier.length > 120 ? `${specifier.slice(0, 120)}…` : specifier
+  return `import ${JSON.stringify(shown)} in ${referrer.slice(0, 200)}`
+}
+
+/** Where `specifier` stands in a source, 1-based; undefined where it is spelt otherwise. */
+export function placeOfImport(
+  source: string,
+  specifier: string,
+): { readonly line: number; readonly column: number } | undefined {
+  for (const quote of [`'`, `"`]) {
+    const index = source.indexOf(quote + specifier + quote)
+    if (index < 0) continue
+    const before = source.slice(0, index)
+    const lineStart = before.lastIndexOf('\n') + 1
+    return { line: before.split('\n').length, column: [...before.slice(lineStart)].length + 1 }
+  }
+  return undefined
+}
+
+export type { Resolved }
