@@ -28,6 +28,8 @@ export class Imports {
   readonly #used = new Set<string>()
   readonly #types = new Set<string>()
   readonly #values = new Set<string>()
+  /** Tokens of statements that begin with `import type`. */
+  readonly #importedAsTypes = new Set<number>()
 
   constructor(program: Program, rewriting: Rewriting) {
     this.#program = program
@@ -37,7 +39,10 @@ export class Imports {
     program.tokens.forEach((token, index) => {
       if (token.type !== tt.name) return
       const name = program.text(index)
-      if (isTopLevelDeclaration(token)) (token.isType ? this.#types : this.#values).add(name)
+      if (isTopLevelDeclaration(token)) {
+        const isType = token.isType || this.#importedAsTypes.has(index)
+        ;(isType ? this.#types : this.#values).add(name)
+      }
       const { identifierRole } = token
       const refers =
         identifierRole === IdentifierRole.Access ||
@@ -87,7 +92,7 @@ export class Imports {
   }
 
   #import(start: number, end: number): number {
-    const { is, says } = this.#asks
+    const { is } = this.#asks
     const program = this.#program
     const next = start + 1
     if (is(next, tt.name) && is(next + 1, tt.eq)) {
@@ -99,9 +104,7 @@ export class Imports {
         required ? `write "import ${name} from ${program.text(next + 4)}"` : `write "const ${name} = ..."`,
       )
     }
-    // `import type from 'x'`, `import type, { a } from 'x'` import something that is called `type`.
-    const named = is(next + 1, tt.comma) || (says(next + 1, word._from) && is(next + 2, tt.string))
-    if (says(next, word._type) && !named) return this.#erase(start, end)
+    if (this.#importsTypes(start)) return this.#erase(start, end)
     if (is(next, tt.string)) return end
 
     let at = next
@@ -126,6 +129,14 @@ export class Imports {
     if (kept === 0) return this.#erase(start, end)
     for (const [from, to] of cuts) this.#rewriting.blank(from, to)
     return end
+  }
+
+  /** Whether an import begins with `import type`: `import type from 'x'` imports something that is called `type`. */
+  #importsTypes(start: number): boolean {
+    const { is, says } = this.#asks
+    const next = start + 1
+    if (!says(next, word._type) || is(next + 1, tt.eq) || is(next + 1, tt.comma)) return false
+    return !(says(next + 1, word._from) && is(next + 2, tt.string))
   }
 
   #exportNames(start: number, end: number): number {
@@ -189,8 +200,10 @@ export class Imports {
     const program = this.#program
     program.tokens.forEach((token, index) => {
       if (token.type !== tt._import || token.statementEnd === undefined) return
+      const asTypes = this.#importsTypes(index)
       for (let at = index + 1; at < token.statementEnd; at++) {
         if (program.is(at, tt.name)) names.add(program.text(at))
+        if (asTypes) this.#importedAsTypes.add(at)
       }
     })
     return names

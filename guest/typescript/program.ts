@@ -54,7 +54,8 @@ export class Program {
     let depth = 0
     for (let at = index; at < this.tokens.length; at++) {
       const type = this.tokens[at]?.type
-      if (type === tt.braceL || type === tt.parenL || type === tt.bracketL) depth += 1
+      if (type === tt.braceL || type === tt.dollarBraceL || type === tt.parenL || type === tt.bracketL)
+        depth += 1
       else if (type === tt.braceR || type === tt.parenR || type === tt.bracketR) depth -= 1
       if (depth === 0) return at
     }

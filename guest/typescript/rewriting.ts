@@ -13,7 +13,7 @@ interface Edit {
 }
 
 /** Flat quadruples: line and column in the text, line and column in the source; 1-based, columns in code points. */
-export type Places = readonly number[]
+export type Places = Int32Array
 
 const LINE_BREAK = /[\n\r\u2028\u2029]/
 
@@ -90,7 +90,7 @@ export class Rewriting {
       if (!shaped) mark()
       at = end
     }
-    return { code: code + this.source.slice(at), places }
+    return { code: code + this.source.slice(at), places: new Int32Array(places) }
   }
 }
 
@@ -122,5 +122,7 @@ function codePoints(text: string, from = 0): number {
 function sameShape(a: string, b: string): boolean {
   const linesA = a.split('\n')
   const linesB = b.split('\n')
-  return linesA.length === linesB.length && codePoints(linesA.at(-1) ?? '') === codePoints(linesB.at(-1) ?? '')
+  return (
+    linesA.length === linesB.length && codePoints(linesA.at(-1) ?? '') === codePoints(linesB.at(-1) ?? '')
+  )
 }

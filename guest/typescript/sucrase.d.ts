@@ -56,6 +56,7 @@ declare module 'sucrase/dist/esm/parser/tokenizer/types.js' {
     readonly backQuote: number
     readonly braceL: number
     readonly braceR: number
+    readonly dollarBraceL: number
     readonly bracketL: number
     readonly bracketR: number
     readonly parenL: number
@@ -71,6 +72,7 @@ declare module 'sucrase/dist/esm/parser/tokenizer/types.js' {
     readonly _enum: number
     readonly _export: number
     readonly _extends: number
+    readonly _for: number
     readonly _import: number
     readonly _override: number
     readonly _private: number
