@@ -17,6 +17,7 @@ import { resumeCommand } from './commands/resume.ts'
 import { runCommand } from './commands/run.ts'
 import { runsCommand } from './commands/runs.ts'
 import { showCommand } from './commands/show.ts'
+import { typesCommand } from './commands/types.ts'
 import { EXIT } from './exit-code.ts'
 import { findPackageRoot } from './package-root.ts'
 import { parseFlags } from './parse-flags.ts'
@@ -31,6 +32,7 @@ const COMMANDS: readonly Command[] = [
   resumeCommand,
   runsCommand,
   showCommand,
+  typesCommand,
   doctorCommand,
   benchCommand,
 ]

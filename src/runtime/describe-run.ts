@@ -13,8 +13,8 @@ import type { RunHead, RunStore } from '../ports/run-store.ts'
 import { type InspectedCheckpoint, inspectCheckpoint } from '../snapshot/container/inspect-checkpoint.ts'
 import { EntryCodec, type EntryCodecOptions } from '../snapshot/run-log/entry-codec.ts'
 import type { EndEntry, IntentEntry, RunEntry, StartEntry } from '../snapshot/run-log/run-entry.ts'
-import { foldRun } from '../snapshot/run-log/run-record.ts'
-import { decodeRunSummary, type RunSummary } from './run-summary.ts'
+import { foldRun, type RunRecord } from '../snapshot/run-log/run-record.ts'
+import { decodeRunSummary, type RunSummary, type SummarizedCall } from './run-summary.ts'
 
 const ENTRIES_AT_ONCE = 1_000
 
@@ -38,6 +38,10 @@ export interface DescribedRun {
   readonly run: string
   readonly head: RunHead | undefined
   readonly summary: RunSummary | undefined
+  /** The engine that it needs: of its newest checkpoint, or that it was started on. */
+  readonly engine: string
+  /** Calls that it waits for by its record: asked, and not answered. None after its end. */
+  readonly waitsFor: readonly SummarizedCall[]
   /** What each checkpoint says of itself, newest first; undefined for one that is missing or damaged. */
   readonly chain: readonly { readonly id: Digest; readonly checkpoint: InspectedCheckpoint | undefined }[]
   /** What the run began with. */
@@ -136,10 +140,13 @@ export async function describeRun(
   const since: Record<string, number> = {}
   for (const { entry } of read.slice(1)) since[entry.type] = (since[entry.type] ?? 0) + 1
   const bytes = [...(position === 0 ? [] : [first]), ...read].map(({ length }) => length)
+  const summary = summaryOf(head)
   return {
     run,
     head,
-    summary: summaryOf(head),
+    summary,
+    engine: chain[0]?.checkpoint?.engine ?? start.engine,
+    waitsFor: record.end === undefined ? waitingCalls(summary, record) : [],
     chain,
     start,
     entries: position + read.length,
@@ -150,6 +157,16 @@ export async function describeRun(
     limits: parseLimits(record.limits ?? start.limits),
     end: record.end,
   }
+}
+
+/** Of those at the newest checkpoint: what has no answer since. Calls that were let in after it wait, too. */
+function waitingCalls(summary: RunSummary | undefined, record: RunRecord): readonly SummarizedCall[] {
+  const answers = [...record.undelivered, ...record.turns.flatMap((turn) => turn.answers)]
+  const answered = new Set(answers.map(({ id }) => id))
+  const asked = (summary?.pending ?? []).filter(({ id }) => !answered.has(id))
+  const known = new Set(asked.map(({ id }) => id))
+  const later = record.open.filter(({ id }) => !known.has(id))
+  return [...asked, ...later.map(({ id, capability }) => ({ id, capability }))]
 }
 
 async function readLog(

@@ -353,7 +353,7 @@ describe('looking', () => {
     const { code, stdout } = await kept.caisson(['doctor', '--store', 'runs'], { columns: 60 })
     expect(code).toBe(0)
     expect(flat(stdout)).toContain('parked on quickjs-0123456789abcdef: old; this engine is not at hand')
-    expect(flat(stdout)).toContain('fix: Finish them with the version of caisson that has it')
+    expect(flat(stdout)).toContain('caisson resume RUN --store runs --reexecute')
     expect(stdout.split('\n').filter((line) => line.length > 60)).toEqual([])
   })
 })

@@ -1,31 +1,16 @@
 /** `caisson resume`: goes on with a program that was parked, or whose process died. */
-import { resolve } from 'node:path'
-import type { CliIo } from '../cli-io.ts'
-import type { Command, GivenFlags } from '../command.ts'
-import { type Found, type FoundFile, findKept } from '../kept/find-kept.ts'
-import { readStopAtCall } from '../kept/keep-plan.ts'
+import type { Command } from '../command.ts'
 import { STOP_AT_CALL, WHERE_KEPT } from '../kept/keeping-flags.ts'
-import { readKeyFile } from '../kept/key-file.ts'
-import { readDecisions } from '../kept/read-decisions.ts'
-import { type Parts, type ResumePlan, restoreFile, resumeKept } from '../kept/resume-run.ts'
-import { findPackageRoot } from '../package-root.ts'
-import { grantRights } from '../run/grant-rights.ts'
-import { interruptibly } from '../run/interruption.ts'
-import { LATER_LIMITS, readLimits } from '../run/limit-flags.ts'
-import { refusalOf } from '../run/refusal.ts'
-import { HOW_IT_RUNS, NOW, RIGHTS } from '../run/right-flags.ts'
-import { refusedDocument } from '../run/run-document.ts'
-import { readClock, readThread } from '../run/run-plan.ts'
-import { tellOutcome } from '../run/tell-outcome.ts'
-import { ToolFailures } from '../run/tool-failures.ts'
-import { parseCount } from '../units/parse-count.ts'
+import { LATER_LIMITS } from '../run/limit-flags.ts'
+import { refusedDocument } from '../run/refused-document.ts'
+import { HOW_IT_RUNS, NOW, RIGHTS_AGAIN } from '../run/right-flags.ts'
 
 export const resumeCommand: Command = {
   name: 'resume',
   summary: 'go on with a program that was parked, or whose process died',
   usage: 'resume FILE|RUN [flags]',
   description: [
-    'Goes on at the statement at which the program waits: from a checkpoint FILE that caisson run wrote, or with a RUN of a --store. Program, input, limits and randomness are its own; give the rights that it was started with again, by the same flags.',
+    'Goes on at the statement at which the program waits: from a checkpoint FILE that caisson run wrote, or with a RUN of a --store. Program, input, limits and randomness are its own; give the rights that it was started with again, by the same flags. Other or more rights are refused, by name; fewer directories and hosts are fine.',
     'Calls whose answers were recorded are not made again. A call that was made and whose answer nobody recorded is in doubt: it is made again by itself only if its capability is idempotent. Otherwise the program stays parked (exit code 6) until you --answer or --confirm. A FILE without the FILE.ledger that was written with it knows of no answers: every call that it waits for is in doubt.',
     'A checkpoint can be gone on with once: an older one, and one whose run has ended, is refused (exit code 7).',
   ],
@@ -48,9 +33,13 @@ export const resumeCommand: Command = {
           help: 'Lets a call in doubt be made again, by its id, or by the digest (in --json) of exactly what was asked.',
         },
         STOP_AT_CALL,
+        {
+          name: 'reexecute',
+          help: 'Takes the program from its start instead of from its checkpoint, on the engine of this version, through all that is recorded: for a program that was parked on an engine that is no more, or whose checkpoint is lost. Nothing that was answered is asked again. A program that does something else now is told (diverged, exit code 7), and nothing is changed.',
+        },
       ],
     },
-    RIGHTS,
+    RIGHTS_AGAIN,
     {
       title: 'Limits (what was used counts)',
       flags: [
@@ -73,71 +62,9 @@ export const resumeCommand: Command = {
     [`caisson resume p.ckpt --answer 2='{"price": 5}'`, 'say what call 2 was answered with'],
     ['caisson resume p.ckpt --confirm 2', 'call 2 did not take effect: make it again'],
     ['caisson resume p-k3f9xa --store runs --add-fuel 1e9', 'with more fuel, after it ran out'],
+    ['caisson resume p.ckpt --allow-read new --change-rights', 'the directory that it reads was moved'],
+    ['caisson resume p-k3f9xa --store runs --reexecute', 'parked before an update of the engine'],
   ],
   refusal: refusedDocument,
-  run: resume,
-}
-
-async function planResume(given: GivenFlags, io: CliIo): Promise<ResumePlan> {
-  const fuel = given.value('add-fuel')
-  return {
-    limits: readLimits(given, 'resume'),
-    addFuel: fuel === undefined ? undefined : parseCount('add-fuel', fuel, '2_000_000_000'),
-    stopAtCall: readStopAtCall(given),
-    thread: readThread(given.value('thread'), 'resume'),
-    clock: readClock(given.value('now')),
-    keys: await readKeyFile(given.value('key-file'), io.cwd),
-    decisions: await readDecisions(given, io),
-  }
-}
-
-async function resume(given: GivenFlags, io: CliIo): Promise<number> {
-  return interruptibly(given, io, async (interruption) => {
-    const plan = await interruption.during(planResume(given, io))
-    const found = await interruption.during(findKept(given, io.cwd))
-    try {
-      return await goOn(found, plan, given, interruption.signal, io)
-    } catch (error) {
-      throw refusalOf(error, true)
-    } finally {
-      await found.kept?.store.close()
-    }
-  })
-}
-
-async function goOn(
-  found: Found,
-  plan: ResumePlan,
-  given: GivenFlags,
-  signal: AbortSignal,
-  io: CliIo,
-): Promise<number> {
-  const rights = await grantRights(given, pathsOf(found, io.cwd), io.cwd)
-  const failures = new ToolFailures(rights.tools, findPackageRoot().code)
-  try {
-    const parts: Parts = { plan, given, rights, failures, signal, io }
-    const { kept, file } = found
-    const { source, fileName, limits, ...end } =
-      kept !== undefined ? await resumeKept(kept, file, parts) : await restoreFile(file as FoundFile, parts)
-    const facts = { source, fileName, limits, withheld: rights.withheld, goOn: end.goOn }
-    return tellOutcome(
-      {
-        outcome: end.outcome,
-        facts,
-        failures,
-        keptAs: end.keptAs,
-        json: given.has('json'),
-        interrupted: signal.aborted,
-      },
-      io,
-    )
-  } finally {
-    await rights.close()
-  }
-}
-
-/** What no program may write to: what is believed of its run. */
-function pathsOf({ kept, file }: Found, cwd: string): readonly string[] {
-  const store = kept === undefined ? [] : [resolve(cwd, kept.storeName)]
-  return file === undefined ? store : [...store, file.place.path]
+  run: async (given, io) => (await import('../kept/resume-program.ts')).resumeProgram(given, io),
 }

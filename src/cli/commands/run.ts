@@ -1,19 +1,9 @@
 /** `caisson run`: one program, once, under limits and with the rights that the flags give. */
-
-import type { Outcome } from '../../runtime/outcome.ts'
-import type { CliIo } from '../cli-io.ts'
-import type { Command, GivenFlags } from '../command.ts'
-import { type KeptEnd, keepRun } from '../kept/keep-run.ts'
+import type { Command } from '../command.ts'
 import { KEEPING } from '../kept/keeping-flags.ts'
-import { findPackageRoot } from '../package-root.ts'
-import { inRuntime } from '../run/in-runtime.ts'
-import { interruptibly } from '../run/interruption.ts'
 import { STARTING_LIMITS } from '../run/limit-flags.ts'
+import { refusedDocument } from '../run/refused-document.ts'
 import { HOW_IT_RUNS, NOW, RIGHTS } from '../run/right-flags.ts'
-import { refusedDocument } from '../run/run-document.ts'
-import { optionsFor, planRun, type RunPlan, runtimeFor } from '../run/run-plan.ts'
-import { tellOutcome } from '../run/tell-outcome.ts'
-import { ToolFailures } from '../run/tool-failures.ts'
 
 export const runCommand: Command = {
   name: 'run',
@@ -59,32 +49,5 @@ export const runCommand: Command = {
     ['caisson run p.js --stop-at-call 1 --checkpoint p.ckpt', 'park it before its first call, as one file'],
   ],
   refusal: refusedDocument,
-  run: runProgram,
-}
-
-async function runProgram(given: GivenFlags, io: CliIo): Promise<number> {
-  return interruptibly(given, io, async (interruption) => {
-    const plan = await interruption.during(planRun(given, io))
-    const { program, limits, rights, keep } = plan
-    const failures = new ToolFailures(rights.tools, findPackageRoot().code)
-    try {
-      const ended =
-        keep === undefined
-          ? { outcome: await runOnce(plan, failures, interruption.signal, io) }
-          : await keepRun(plan, keep, given, failures, interruption.signal, io)
-      const { outcome, goOn, keptAs }: KeptEnd = ended
-      const { source, fileName } = program
-      const facts = { source, fileName, limits, withheld: rights.withheld, goOn }
-      const interrupted = interruption.signal.aborted
-      return tellOutcome({ outcome, facts, failures, keptAs, json: given.has('json'), interrupted }, io)
-    } finally {
-      await rights.close()
-    }
-  })
-}
-
-function runOnce(plan: RunPlan, failures: ToolFailures, signal: AbortSignal, io: CliIo): Promise<Outcome> {
-  return inRuntime(runtimeFor(plan, failures), io, (runtime, thread) =>
-    runtime.run(plan.program.source, { ...optionsFor(plan, signal), thread }),
-  )
+  run: async (given, io) => (await import('../run/run-program.ts')).runProgram(given, io),
 }

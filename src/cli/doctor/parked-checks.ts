@@ -72,14 +72,14 @@ async function engineCheck(
       name,
       status: 'warn',
       detail: `${detail}; there is a newer build, ${ENGINE_MANIFEST.id}`,
-      fix: `Finish them on their own engine, which is at hand: ${resume}`,
+      fix: `Finish them on their own engine, which is at hand: ${resume}. Or take them from their start on the newer one: add --reexecute.`,
     }
   }
   return {
     name,
     status: 'warn',
     detail: `${detail}; this engine is not at hand`,
-    fix: `Finish them with the version of caisson that has it (${resume}), or run the programs again with this one.`,
+    fix: `Take them from their start on the engine of this version, with all answers that are recorded: ${resume} --reexecute. Or finish them with the version of caisson that has their engine.`,
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import { resolve } from 'node:path'
 import { nodeCheckpointPorts } from '../../../host-bindings/system/checkpoint-ports.node.ts'
+import { CaissonError } from '../../base/errors.ts'
 import { clipText } from '../../base/escape-text.ts'
 import { isRunName } from '../../runtime/check-options.ts'
 import type { InspectedCheckpoint } from '../../snapshot/container/inspect-checkpoint.ts'
@@ -16,7 +17,7 @@ import { refusalOf } from '../run/refusal.ts'
 import { kindOf, ledgerOf, readCheckpointFile } from './checkpoint-file.ts'
 import { openStore } from './open-store.ts'
 import { checkRunName } from './run-name.ts'
-import type { CheckpointPlace, RunPlace } from './run-place.ts'
+import { type CheckpointPlace, type RunPlace, shellQuote } from './run-place.ts'
 
 /** A checkpoint as it was read from a file: whole, and nothing of it is verified. */
 export interface FoundFile {
@@ -61,6 +62,8 @@ async function readFound(place: CheckpointPlace): Promise<FoundFile> {
   try {
     return { place, bytes, inspected: await inspectCheckpoint(bytes.slice(), { ports: nodeCheckpointPorts }) }
   } catch (error) {
+    const foreign = foreignBecause(error)
+    if (foreign !== undefined) throw notACheckpoint(place.given, foreign)
     const refused = refusalOf(error, true)
     if (!(refused instanceof CliError)) throw error
     const { exit, code, message, hint } = refused
@@ -74,6 +77,26 @@ async function readFound(place: CheckpointPlace): Promise<FoundFile> {
   }
 }
 
+/** Why a file was never a checkpoint; undefined for one that is damaged, or another error. */
+function foreignBecause(error: unknown): string | undefined {
+  if (!CaissonError.is(error, 'corrupted')) return undefined
+  const { reason } = error.details
+  if (reason === 'length') return 'it is too short to be one'
+  return reason === 'magic' ? 'it does not begin as one' : undefined
+}
+
+function notACheckpoint(given: string, because: string): CliError {
+  const shown = clipText(given, 200)
+  return new CliError({
+    exit: EXIT.refusedInput,
+    code: 'corrupted',
+    message: `"${shown}" is no checkpoint file: ${because}.`,
+    hint: /\.[mc]?jsx?$/.test(given)
+      ? `A program is run by caisson run ${shellQuote(shown)}; with --stop-at-call N --checkpoint FILE that writes a checkpoint file.`
+      : 'Name a file that caisson run --stop-at-call N --checkpoint FILE wrote.',
+  })
+}
+
 function unknownRun(target: string, run: string): CliError {
   return new CliError({
     exit: EXIT.refusedInput,
@@ -83,13 +106,19 @@ function unknownRun(target: string, run: string): CliError {
   })
 }
 
-async function nothing({ given }: CheckpointPlace, hasLedger: boolean, cwd: string): Promise<CliError> {
+async function nothing({ given, path }: CheckpointPlace, hasLedger: boolean, cwd: string): Promise<CliError> {
   const shown = clipText(given, 200)
   if (hasLedger) {
     const run = await onlyRun(ledgerOf(given), cwd)
     return usage(
       `There is no file "${shown}": the process ended before it was written, or it was moved.`,
       `The ledger has the run: caisson resume ${run} --store ${ledgerOf(shown)}`,
+    )
+  }
+  if ((await kindOf(path)) === 'directory') {
+    return usage(
+      `"${shown}" is a directory, and no checkpoint file.`,
+      `If runs are kept in it, caisson runs --store ${shellQuote(shown)} lists them; name one of them, with --store ${shellQuote(shown)}.`,
     )
   }
   return usage(

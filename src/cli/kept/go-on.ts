@@ -1,4 +1,9 @@
-/** How to go on with a run that is kept and has come to rest. */
+/**
+ * How to go on with a run that is kept and has come to rest.
+ *
+ * Invariants
+ * 1. Whether it can be gone on with is what the runtime says (`resumable`): the codes of errors are the program's own.
+ */
 import type { Outcome } from '../../runtime/outcome.ts'
 import type { GoOn } from '../render/next-step.ts'
 
@@ -10,28 +15,26 @@ const MORE: Readonly<Record<string, readonly [flag: string, value: string]>> = {
   calls: ['--calls', '2_000'],
 }
 
-/** The host broke these off; the program could go on. */
-const BROKEN_OFF: ReadonlySet<string> = new Set(['aborted', 'lease_lost', 'not_recorded'])
-
 /** @param command goes on with it, with these flags and values more */
 export function goOnAfter(outcome: Outcome, command: (more: readonly string[]) => string): GoOn | undefined {
   switch (outcome.status) {
     case 'suspended': {
       const [doubtful] = outcome.inDoubt
-      if (doubtful === undefined) return { text: 'Go on with:', command: command([]) }
+      if (doubtful === undefined) return { text: 'go on', command: command([]) }
       return {
-        text: `Find out whether ${outcome.inDoubt.length === 1 ? `call ${doubtful}` : 'they'} took effect. If so, say with what it was answered: --answer ${doubtful}=JSON. If not, let it be made again:`,
+        text: `find out whether ${outcome.inDoubt.length === 1 ? `call ${doubtful}` : 'they'} took effect. If so, say with what it was answered: --answer ${doubtful}=JSON. If not, let it be made again`,
         command: command(outcome.inDoubt.flatMap((id) => ['--confirm', String(id)])),
       }
     }
     case 'exhausted': {
       const more = MORE[outcome.limit]
-      return more && { text: 'Go on with more of it:', command: command(more) }
+      return more && { text: 'go on with more of it', command: command(more) }
     }
     case 'failed':
-      return BROKEN_OFF.has(outcome.error.code ?? '')
-        ? { text: 'Go on with:', command: command([]) }
-        : undefined
+      if (outcome.resumable !== true) return undefined
+      return outcome.error.code === 'diverged'
+        ? { text: 'nothing was changed; go on with the engine that it was parked on', command: command([]) }
+        : { text: 'go on', command: command([]) }
     default:
       return undefined
   }

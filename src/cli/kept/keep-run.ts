@@ -1,16 +1,18 @@
 /** `caisson run` of a program that is kept, in a store or as one file. */
 import { rm } from 'node:fs/promises'
 import type { Digest } from '../../base/digest.ts'
-import { escapeText } from '../../base/escape-text.ts'
+import { clipText, escapeText } from '../../base/escape-text.ts'
 import type { RunStore } from '../../ports/run-store.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
 import { decodeRunSummary } from '../../runtime/run-summary.ts'
+import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
+import { EXIT } from '../exit-code.ts'
 import type { GoOn } from '../render/next-step.ts'
 import { styleFor } from '../render/style.ts'
 import { inRuntime } from '../run/in-runtime.ts'
-import type { KeptAs } from '../run/run-document.ts'
+import type { KeptAs } from '../run/refused-document.ts'
 import { optionsFor, type RunPlan, runtimeFor } from '../run/run-plan.ts'
 import type { ToolFailures } from '../run/tool-failures.ts'
 import { showSize } from '../units/parse-size.ts'
@@ -18,7 +20,7 @@ import { writeCheckpointFile } from './checkpoint-file.ts'
 import { goOnAfter } from './go-on.ts'
 import type { KeepPlan } from './keep-plan.ts'
 import { makeStore } from './open-store.ts'
-import { type RunPlace, resumeCommand, TENANT } from './run-place.ts'
+import { type RunPlace, resumeCommand, shellQuote, TENANT } from './run-place.ts'
 
 /** How a run came to rest, and how to go on with it. */
 export interface KeptEnd {
@@ -41,6 +43,7 @@ export async function keepRun(
   const place: RunPlace = { store, storeName, run, file }
   let disposable = false
   try {
+    await refuseTaken(place)
     if (file === undefined) sayWhere(place, io)
     const { options, ...setting } = runtimeFor(plan, failures)
     const outcome = await inRuntime(
@@ -53,6 +56,7 @@ export async function keepRun(
           run,
           domain: TENANT,
           label,
+          scope: plan.rights.scope,
           ...(stopAtCall !== undefined && { stopAtCall }),
         }),
     )
@@ -103,6 +107,19 @@ export async function writeParked(
   const { green } = styleFor(io.stderr)
   io.stderr.write(`${green('checkpoint:')} ${escapeText(file.given)} (${showSize(bytes.length)})\n`)
   return true
+}
+
+/** Before anything is said of the run. Of two that begin at once, the store still lets one begin. */
+async function refuseTaken({ store, storeName, run }: RunPlace): Promise<void> {
+  const taken = (await store.head(run)) !== undefined || (await store.entries(run, 0, 1)).length > 0
+  if (!taken) return
+  const shown = `caisson resume ${run} --store ${shellQuote(storeName)}`
+  throw new CliError({
+    exit: EXIT.usage,
+    code: 'already_exists',
+    message: `There is a run "${run}" in ${clipText(storeName, 200)} already.`,
+    hint: `Choose another name with --run, or go on with that run: ${shown}`,
+  })
 }
 
 /** Said before the run begins: who is killed cannot say it any more. */

@@ -1,10 +1,9 @@
 /** Goes on with a program that was found: with its ledger, or from a file alone. */
-import { nodeCheckpointPorts } from '../../../host-bindings/system/checkpoint-ports.node.ts'
 import { escapeText } from '../../base/escape-text.ts'
 import { ENGINE_MANIFEST } from '../../isolate/engine-manifest.ts'
 import { type Limits, parseLimits } from '../../machine/limits.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { describeRun } from '../../runtime/describe-run.ts'
+import type { DescribedRun } from '../../runtime/describe-run.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
 import type { CheckpointKeys } from '../../snapshot/container/checkpoint-keys.ts'
 import { CliError } from '../cli-error.ts'
@@ -15,6 +14,7 @@ import { styleFor } from '../render/style.ts'
 import { hangText } from '../render/wrap-text.ts'
 import type { Rights } from '../run/grant-rights.ts'
 import { inRuntime, type RuntimeSetting } from '../run/in-runtime.ts'
+import { scopeWithin } from '../run/right-scope.ts'
 import type { ToolFailures } from '../run/tool-failures.ts'
 import type { FoundFile } from './find-kept.ts'
 import { finishGuest } from './finish-file.ts'
@@ -31,6 +31,8 @@ export interface ResumePlan {
   readonly limits: Partial<Limits>
   readonly addFuel: number | undefined
   readonly stopAtCall: number | undefined
+  readonly changeScope: boolean
+  readonly reexecute: boolean
   readonly thread: 'host' | 'worker' | undefined
   readonly clock: Clock
 }
@@ -52,18 +54,24 @@ export interface ResumedEnd extends KeptEnd {
   readonly limits: Limits
 }
 
-/** With its log: nothing is asked twice. @throws CliError */
+/**
+ * With its log: nothing is asked twice.
+ * @param described how the run stands
+ * @throws CliError
+ */
 export async function resumeKept(
   place: RunPlace,
+  described: DescribedRun,
   file: FoundFile | undefined,
   parts: Parts,
 ): Promise<ResumedEnd> {
   const { plan, given, rights, signal, io } = parts
   const { keys, decisions, addFuel, stopAtCall } = plan
   const { store, run } = place
-  const described = await describeRun(store, run, { ports: nodeCheckpointPorts, keys }, TENANT)
   const { start } = described
-  const engine = described.chain[0]?.checkpoint?.engine ?? start.engine
+  const engine = plan.reexecute
+    ? ENGINE_MANIFEST.id
+    : (described.chain[0]?.checkpoint?.engine ?? start.engine)
   const outcome = await inRuntime(
     settingFor(parts, engine, `resuming ${escapeText(start.fileName)}`, {
       store,
@@ -79,12 +87,16 @@ export async function resumeKept(
         stateDigest: true,
         answers: decisions.answers,
         confirm: decisions.confirm,
+        scope: scopeWithin(rights.scope, start.scope ?? []),
+        changeScope: plan.changeScope,
+        reexecute: plan.reexecute,
         ...(Object.keys(plan.limits).length > 0 && { limits: plan.limits }),
         ...(addFuel !== undefined && { addFuel }),
         ...(stopAtCall !== undefined && { stopAtCall }),
         ...(file && { checkpoint: file.bytes }),
       }),
   )
+  if (described.end !== undefined && !wentOn(described, plan)) sayThatItHadEnded(described, io)
   const written = await writeParked(place, given, outcome, file?.inspected.id, io)
   return {
     outcome,
@@ -99,16 +111,17 @@ export async function resumeKept(
 /** Without a log: every call that it waits for is in doubt. @throws CliError */
 export async function restoreFile({ place, bytes, inspected }: FoundFile, parts: Parts): Promise<ResumedEnd> {
   const { plan, given, rights, signal, io } = parts
-  const { keys, decisions, addFuel, stopAtCall, limits } = plan
-  if (addFuel !== undefined || stopAtCall !== undefined) {
+  const { keys, decisions, limits } = plan
+  const needing = ['add-fuel', 'stop-at-call', 'reexecute'].find((name) => given.has(name))
+  if (needing !== undefined) {
     throw new CliError({
       exit: EXIT.usage,
       code: 'usage',
-      message: `--${addFuel === undefined ? 'stop-at-call' : 'add-fuel'} needs the ledger that was written with the checkpoint.`,
+      message: `--${needing} needs the ledger that was written with the checkpoint.`,
       hint: 'Put FILE.ledger beside FILE.',
     })
   }
-  warnOfNoLedger(place.given, io)
+  warnOfNoLedger(place.given, rights.scope.length > 0, io)
   const outcome: Outcome = await inRuntime(
     settingFor(parts, inspected.engine, `resuming ${escapeText(place.given)}`, {
       checkpoints: checkpointOptions(keys, true),
@@ -164,9 +177,24 @@ function settingFor(
   }
 }
 
-function warnOfNoLedger(given: string, io: CliIo): void {
+/** A run that ran out of something goes on with more of it; any other end is only told again. */
+function wentOn({ end }: DescribedRun, { limits, addFuel }: ResumePlan): boolean {
+  return end?.end.status === 'exhausted' && (addFuel !== undefined || Object.keys(limits).length > 0)
+}
+
+function sayThatItHadEnded({ end }: DescribedRun, io: CliIo): void {
+  const more =
+    end?.end.status === 'exhausted'
+      ? 'it ran out of a limit before; give it more to go on'
+      : 'the run had ended before; this is what it came to, and nothing was run'
+  const lines = hangText('note: ', more, io.stderr.columns - 1)
+  io.stderr.write(`${lines.join('\n').replace('note:', styleFor(io.stderr).yellow('note:'))}\n`)
+}
+
+function warnOfNoLedger(given: string, reaches: boolean, io: CliIo): void {
   const name = escapeText(given)
-  const text = `beside ${name} there is no ${name}.ledger: nothing tells what was done since it was written`
+  const rights = reaches ? ', nor which directories and hosts the program had' : ''
+  const text = `beside ${name} there is no ${name}.ledger: nothing tells what was done since it was written${rights}`
   const lines = hangText('warning: ', text, io.stderr.columns - 1)
   io.stderr.write(`${styleFor(io.stderr).yellow(lines.join('\n'))}\n`)
 }

@@ -43,7 +43,8 @@ export function resumeCommand(
         ? [file.given]
         : [run, '--store', ledgerOf(file.given)]
   const rights = AGAIN.flatMap((name) => given.values(name).flatMap((value) => [`--${name}`, value]))
-  return ['caisson', 'resume', ...what, ...rights, ...more].map(shellQuote).join(' ')
+  const changed = given.has('change-rights') ? ['--change-rights'] : []
+  return ['caisson', 'resume', ...what, ...rights, ...changed, ...more].map(shellQuote).join(' ')
 }
 
 /** A word as a POSIX shell reads it. */

@@ -3,9 +3,10 @@ import { clipText, escapeText } from '../../base/escape-text.ts'
 import { showCount } from '../../base/show-count.ts'
 import type { DescribedRun } from '../../runtime/describe-run.ts'
 import type { InspectedCheckpoint } from '../../snapshot/container/inspect-checkpoint.ts'
+import { scopeTexts } from '../run/right-scope.ts'
 import { showDuration } from '../units/parse-duration.ts'
 import { showSize } from '../units/parse-size.ts'
-import { showAge } from '../units/show-age.ts'
+import { showAgo } from '../units/show-age.ts'
 import { callText } from './call-text.ts'
 import type { Style } from './style.ts'
 import { argumentLines } from './suspended-lines.ts'
@@ -42,7 +43,7 @@ export function checkpointDetails(
       `${showSize(checkpoint.fileBytes)} for ${showSize(memoryBytes)} of memory; ${checkpoint.pages} pages and ${showSize(checkpoint.stateBytes)} of state`,
       setting,
     ),
-    ...field('taken', `${showAge(setting.nowMs - takenAtMs)} ago, sequence number ${sequence}`, setting),
+    ...field('taken', `${showAgo(setting.nowMs - takenAtMs)}, sequence number ${sequence}`, setting),
     ...field('run', shown(run), setting),
     ...field('label', labelText(principal, label), setting),
     ...field('engine', shown(engine), setting),
@@ -64,22 +65,22 @@ function protectionText({ macKey, encryptionKey }: InspectedCheckpoint): string 
 
 /** How a run stands, by its head and its log. */
 export function runDetails(described: DescribedRun, setting: DetailSetting): readonly string[] {
-  const { start, head, summary, since, open, undelivered, end, limits, entries } = described
+  const { start, head, summary, since, open, undelivered, end, limits, entries, waitsFor, engine } = described
   const { nowMs } = setting
-  const age = summary?.atMs ? `, ${showAge(nowMs - summary.atMs)} ago` : ''
+  const age = summary?.atMs ? `, ${showAgo(nowMs - summary.atMs)}` : ''
   const status = end === undefined ? (summary?.status ?? 'unreadable') : endText(end.end)
   const counts = Object.entries(since).map(([type, count]) => `${count} ${type}`)
-  const waiting = end === undefined ? (summary?.pending ?? []) : []
   return [
     ...field('status', `${status}${age}`, setting),
     ...field(
       'program',
-      `${shown(start.fileName)}, ${showSize(start.source.length)}, started ${showAge(nowMs - start.nowMs)} ago`,
+      `${shown(start.fileName)}, ${showSize(start.source.length)}, started ${showAgo(nowMs - (start.atMs ?? start.nowMs))}`,
       setting,
     ),
     ...field('label', labelText(start.principal, start.label), setting),
-    ...field('engine', shown(start.engine), setting),
+    ...field('engine', shown(engine), setting),
     ...field('rights', start.capabilities.map(({ name }) => shown(name)).join(', ') || 'none', setting),
+    ...listed('', scopeTexts(start.scope ?? []).map(shown), setting),
     ...field(
       'limits',
       `${showCount(limits.fuel)} fuel, ${showSize(limits.memoryBytes)}, ${showDuration(limits.wallMs)}, ${showCount(limits.calls)} calls`,
@@ -91,7 +92,7 @@ export function runDetails(described: DescribedRun, setting: DetailSetting): rea
       setting,
     ),
     ...chainLines(described, setting),
-    ...listed('waits for', waiting.map(callText), setting),
+    ...listed('waits for', waitsFor.map(callText), setting),
     ...inDoubtLines(open, end === undefined, setting),
     ...listed(
       'answered',
@@ -123,7 +124,7 @@ function chainLines({ chain }: DescribedRun, setting: DetailSetting): readonly s
     const name = id.slice('sha256:'.length, 'sha256:'.length + 12)
     return checkpoint === undefined
       ? `${name}  missing or damaged`
-      : `${name}  ${showSize(checkpoint.fileBytes)}, ${checkpoint.pages} pages, ${showAge(setting.nowMs - checkpoint.takenAtMs)} ago`
+      : `${name}  ${showSize(checkpoint.fileBytes)}, ${checkpoint.pages} pages, ${showAgo(setting.nowMs - checkpoint.takenAtMs)}`
   })
   const rest = chain.length - links.length
   const all = rest > 0 ? [...links, `... ${rest} more`] : links

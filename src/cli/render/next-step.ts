@@ -51,7 +51,7 @@ const OPENED_BY: Readonly<Record<string, string>> = {
 
 /** One sentence, or undefined where there is nothing to advise. Contains text of the program: escape it. */
 export function nextStep(outcome: Outcome, facts: RunFacts): string | undefined {
-  if (facts.goOn !== undefined) return `${facts.goOn.text} ${facts.goOn.command}`
+  if (facts.goOn !== undefined) return `${facts.goOn.text}: ${facts.goOn.command}`
   switch (outcome.status) {
     case 'exhausted':
       return afterLimit(outcome.limit, facts.limits)

@@ -27,6 +27,7 @@ export function runEnding(outcome: Outcome, facts: RunFacts, columns: number, st
   }
   if (outcome.status === 'suspended') lines.push(...suspendedLines(outcome, width, style))
   lines.push(...stepLines(outcome, facts, width))
+  if (outcome.unwritten !== undefined) lines.push(...unwrittenLines(outcome.unwritten, width, style))
   for (const { name, message } of outcome.unhandledRejections.slice(0, MOST_CAUSES)) {
     const text = `${escapeText(name)}: ${escapeText(clipText(message, 200))}`
     lines.push(`${style.yellow('warning:')} a promise was rejected and nobody handled it: ${text}`)
@@ -37,10 +38,21 @@ export function runEnding(outcome: Outcome, facts: RunFacts, columns: number, st
 function stepLines(outcome: Outcome, facts: RunFacts, width: number): readonly string[] {
   const { goOn } = facts
   if (goOn !== undefined) {
-    return [...hangText('  next: ', escapeText(goOn.text), width), `    ${escapeText(goOn.command)}`]
+    return [...hangText('  next: ', `${escapeText(goOn.text)}:`, width), `    ${escapeText(goOn.command)}`]
   }
   const step = nextStep(outcome, facts)
   return step === undefined ? [] : hangText('  next: ', escapeText(step), width)
+}
+
+function unwrittenLines(
+  { count, code, message }: NonNullable<Outcome['unwritten']>,
+  width: number,
+  style: Style,
+): readonly string[] {
+  const what = count === 1 ? 'a checkpoint' : `${count} checkpoints`
+  const text = `${what} could not be written (${escapeText(code)}: ${escapeText(clipText(message, 200))}). Nothing is lost: the log has what was answered.`
+  const [first = '', ...others] = hangText('warning: ', text, width)
+  return [style.yellow('warning:') + first.slice('warning:'.length), ...others]
 }
 
 /** `completed · 124,735 fuel · 0 calls · 768 KiB · 4 ms` */

@@ -9,7 +9,6 @@
  */
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
-import { createNodeFetchCapabilities } from '../../../host-bindings/fetch/node/node-fetch-capabilities.node.ts'
 import { isPublicAddress, literalAddress } from '../../../host-bindings/fetch/public-address.ts'
 import { createFileCapabilities } from '../../../host-bindings/files/file-capabilities.ts'
 import { isFileName } from '../../../host-bindings/files/file-path.ts'
@@ -28,6 +27,7 @@ import { EXIT } from '../exit-code.ts'
 import { findPackageRoot, modulesAbove } from '../package-root.ts'
 import { loadTools, type Tools } from './load-tools.ts'
 import { mountDirectories } from './mounted-directories.ts'
+import { countDirectories, scopeOf } from './right-scope.ts'
 
 export interface Rights {
   readonly capabilities: readonly Capability[]
@@ -36,20 +36,39 @@ export interface Rights {
   readonly withheld: readonly string[]
   /** Names of those that came from `--tools`. */
   readonly tools: readonly string[]
+  /** What the grants of `--allow-*` reach, as it is kept with a run and compared when it goes on. */
+  readonly scope: readonly string[]
   /** Gives open directories back. */
   close(): Promise<void>
+}
+
+/**
+ * What was granted when the run began, where that is known.
+ *
+ * A directory stands beside others under its name, and alone it is the root: which of the two follows from how many
+ * there were then, so that a program that goes on with fewer finds the others where they were.
+ */
+export interface RightsBefore {
+  readonly scope: readonly string[]
 }
 
 /**
  * @param own paths that no program may write to, beside what runs: the program itself, what is kept of its run
  * @throws CliError usage for what cannot be granted, refused input for a bad tools module
  */
-export async function grantRights(given: GivenFlags, own: readonly string[], cwd: string): Promise<Rights> {
+export async function grantRights(
+  given: GivenFlags,
+  own: readonly string[],
+  cwd: string,
+  before?: RightsBefore,
+): Promise<Rights> {
   const module = given.value('tools')
   const tools = module === undefined ? undefined : await loadTools(module, cwd)
-  const network = networkCapabilities(given.values('allow-net'))
+  const hosts = given.values('allow-net')
+  const network = await networkCapabilities(hosts)
   const running = runningPaths(own, tools)
-  const files = await openFiles(given.values('allow-read'), given.values('allow-write'), running, cwd)
+  const directories = await distinctDirectories(given.values('allow-read'), given.values('allow-write'), cwd)
+  const files = await openFiles(directories, running, countDirectories(before?.scope ?? []) > 1)
   const flagged = [...network, ...(files?.capabilities ?? [])]
   const capabilities = [...(tools?.capabilities ?? []), ...flagged]
   try {
@@ -58,7 +77,8 @@ export async function grantRights(given: GivenFlags, own: readonly string[], cwd
     const granted = namedGrants(chosen.length > 0 ? chosen : all, capabilities, module !== undefined)
     const grants = [...new Set([...granted, ...flagged.map(({ name }) => name)])]
     const withheld = capabilities.map(({ name }) => name).filter((name) => !grants.includes(name))
-    return { capabilities, grants, withheld, tools: all, close: async () => files?.close() }
+    const scope = scopeOf(directories, hosts)
+    return { capabilities, grants, withheld, tools: all, scope, close: async () => files?.close() }
   } catch (error) {
     await files?.close()
     throw error
@@ -97,9 +117,13 @@ function namedGrants(
   }
 }
 
-function networkCapabilities(hosts: readonly string[]): readonly Capability[] {
+async function networkCapabilities(hosts: readonly string[]): Promise<readonly Capability[]> {
   if (hosts.length === 0) return []
   for (const host of hosts) refuseUnreachable(host)
+  // Loads a list of all public suffixes: only where there is something to fetch.
+  const { createNodeFetchCapabilities } = await import(
+    '../../../host-bindings/fetch/node/node-fetch-capabilities.node.ts'
+  )
   try {
     return createNodeFetchCapabilities({ allow: hosts, allowPrivate: hosts.flatMap(privateAddress) })
   } catch (error) {
@@ -144,13 +168,12 @@ interface GrantedDirectory {
   readonly writable: boolean
 }
 
+/** @param sideBySide also where it is only one */
 async function openFiles(
-  read: readonly string[],
-  write: readonly string[],
+  directories: ReadonlyMap<string, GrantedDirectory>,
   protect: readonly string[],
-  cwd: string,
+  sideBySide: boolean,
 ): Promise<OpenFiles | undefined> {
-  const directories = await distinctDirectories(read, write, cwd)
   if (directories.size === 0) return undefined
   const trees: DirectoryFileTree[] = []
   const close = async (): Promise<void> => {
@@ -161,15 +184,16 @@ async function openFiles(
     for (const [path, { given, writable }] of directories) {
       const tree = await openDirectory(path, given, writable, protect)
       trees.push(tree)
-      named.set(mountName(path, given, named, directories.size), tree)
+      named.set(mountName(path, given, named, sideBySide || directories.size > 1), tree)
     }
   } catch (error) {
     await close()
     throw error
   }
   const [only] = trees
-  const tree = trees.length === 1 && only ? only : mountDirectories(named)
-  return { capabilities: createFileCapabilities({ tree, write: write.length > 0 }), close }
+  const tree = trees.length === 1 && only && !sideBySide ? only : mountDirectories(named)
+  const write = [...directories.values()].some(({ writable }) => writable)
+  return { capabilities: createFileCapabilities({ tree, write }), close }
 }
 
 /** By real path, so that a directory named twice is one; writable if one of its flags says so. */
@@ -215,9 +239,14 @@ async function openDirectory(
   }
 }
 
-function mountName(path: string, given: string, taken: ReadonlyMap<string, unknown>, count: number): string {
+function mountName(
+  path: string,
+  given: string,
+  taken: ReadonlyMap<string, unknown>,
+  beside: boolean,
+): string {
   const name = basename(path)
-  if (count === 1 || (isFileName(name) && !taken.has(name))) return name
+  if (!beside || (isFileName(name) && !taken.has(name))) return name
   throw new CliError({
     exit: EXIT.usage,
     code: 'usage',

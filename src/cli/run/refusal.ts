@@ -3,6 +3,7 @@ import { CaissonError } from '../../base/errors.ts'
 import { CliError } from '../cli-error.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { flagsOfGrants } from '../kept/flags-of-grants.ts'
+import { scopeTexts } from './right-scope.ts'
 
 const EXITS: ReadonlyMap<string, ExitCode> = new Map([
   ['invalid_limit', EXIT.usage],
@@ -31,11 +32,11 @@ const EXITS: ReadonlyMap<string, ExitCode> = new Map([
 ])
 
 const OLD_ENGINE =
-  'Finish the run with the version of caisson that has that engine, or run the program again with this one. caisson doctor --store DIR lists what waits for which engine.'
+  'With --reexecute the program is taken from its start on the engine of this version, with all answers that its ledger or store has. Or finish it with the version of caisson that has its engine. caisson doctor --store DIR lists what waits for which engine.'
 
 const HINTS: Readonly<Record<string, string>> = {
   corrupted:
-    'Nothing was run. Take a copy that is whole, or the run from its store: caisson runs --store DIR.',
+    'Nothing was run. Take a copy that is whole. Where only a checkpoint is lost, the log is enough: caisson resume --reexecute.',
   checkpoint_too_large: 'Nothing was run. Name a file that caisson run --checkpoint wrote.',
   encryption_required: 'Give the keys that it was written with: --key-file FILE.',
   engine_mismatch: OLD_ENGINE,
@@ -69,7 +70,11 @@ function hintFor({ code, details }: CaissonError): string | undefined {
         : ''
     return `Another process goes on with this run.${wait} caisson show says how the run stands.`
   }
-  if (code === 'unknown_call') return 'caisson show lists the calls that it waits for.'
+  if (code === 'unknown_call') {
+    return details.ended === undefined
+      ? 'caisson show lists the calls that it waits for.'
+      : 'Leave --answer and --confirm out to see what it came to.'
+  }
   return HINTS[code]
 }
 
@@ -83,7 +88,7 @@ const KEYS: ReadonlySet<unknown> = new Set([
   'log',
 ])
 
-function refusedHint({ differs, missing, added, newest }: CaissonError['details']): string | undefined {
+function refusedHint({ differs, missing, added, newest, was }: CaissonError['details']): string | undefined {
   const flagsFor = (list: unknown): string =>
     flagsOfGrants((Array.isArray(list) ? list : []).map(String)).join(' ')
   const changes = [
@@ -91,6 +96,10 @@ function refusedHint({ differs, missing, added, newest }: CaissonError['details'
     ...(flagsFor(added) === '' ? [] : [`leave out ${flagsFor(added)}`]),
   ]
   if (changes.length > 0) return `Give exactly the rights that it was started with: ${changes.join(', ')}.`
+  if (differs === 'scope') {
+    const before = Array.isArray(was) && was.length > 0 ? scopeTexts(was.map(String)).join(', ') : 'none'
+    return `It had: ${before}. If the change is meant (a directory that was moved, a wider right), add --change-rights.`
+  }
   if (newest !== undefined || differs === 'end') {
     return 'Nothing was run. caisson show FILE says how the run stands; its store has what it came to.'
   }

@@ -42,6 +42,18 @@ export const RIGHTS: FlagGroup = {
   ],
 }
 
+/** Of `caisson resume`. */
+export const RIGHTS_AGAIN: FlagGroup = {
+  title: 'Rights (those that it was started with, again)',
+  flags: [
+    ...RIGHTS.flags,
+    {
+      name: 'change-rights',
+      help: 'Lets --allow-read, --allow-write and --allow-net name other or more directories and hosts than when the program was started: for a directory that was moved, or a right that is meant to be wider. Without it, that is refused; the same or fewer are fine. Which capabilities there are can never change.',
+    },
+  ],
+}
+
 export const HOW_IT_RUNS: FlagGroup = {
   title: 'How it runs',
   flags: [

@@ -2,20 +2,7 @@
 import { callDigest } from '../../runtime/call-digest.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
 import { toTaggedJson } from '../../values/tagged-json.ts'
-import type { CliError } from '../cli-error.ts'
-
-type Document = Readonly<Record<string, unknown>>
-
-/** Where a run is kept; nulls for one that is not. */
-export interface KeptAs {
-  readonly run: string | null
-  /** The folder of its store, as it was named. */
-  readonly store: string | null
-  /** The checkpoint file that stands for it by now. */
-  readonly checkpointFile: string | null
-}
-
-const NOT_KEPT: KeptAs = { run: null, store: null, checkpointFile: null }
+import { type Document, type KeptAs, NOT_KEPT } from './refused-document.ts'
 
 /**
  * How a run ended, in fields that are always there. `value` is in the tagged form (docs/value-encoding.md), and null
@@ -47,35 +34,8 @@ export function runDocument(outcome: Outcome, hint: string | undefined, keptAs: 
     engine: outcome.engine,
     ...keptAs,
     checkpoint: outcome.checkpoint ?? null,
-  }
-}
-
-/** The same shape where nothing ran: status `refused`, and why. */
-export function refusedDocument(error: CliError): Document {
-  return {
-    status: 'refused',
-    limit: null,
-    value: null,
-    error: { code: error.code, name: error.name, message: error.message, stack: null, position: null },
-    hint: error.hint ?? null,
-    usage: {
-      fuel: 0,
-      memoryBytes: 0,
-      calls: 0,
-      bytesIn: 0,
-      bytesOut: 0,
-      logsDropped: 0,
-      wallMs: 0,
-      idleMs: 0,
-    },
-    logs: [],
-    unhandledRejections: [],
-    pending: [],
-    inDoubt: [],
-    stateDigest: null,
-    engine: null,
-    ...NOT_KEPT,
-    checkpoint: null,
+    resumable: outcome.resumable ?? false,
+    unwritten: outcome.unwritten ?? null,
   }
 }
 

@@ -10,7 +10,8 @@ import { runEnding, runSummary } from '../render/run-ending.ts'
 import { showValue } from '../render/show-value.ts'
 import { styleFor } from '../render/style.ts'
 import { exitOf } from './exit-of.ts'
-import { type KeptAs, runDocument } from './run-document.ts'
+import type { KeptAs } from './refused-document.ts'
+import { runDocument } from './run-document.ts'
 import type { ToolFailures } from './tool-failures.ts'
 
 export interface Told {
@@ -40,7 +41,7 @@ export function tellOutcome(
   } else {
     stderr.write(`${style.yellow('interrupted:')} the program was stopped\n`)
     if (facts.goOn !== undefined) {
-      stderr.write(`  next: ${facts.goOn.text}\n    ${escapeText(facts.goOn.command)}\n`)
+      stderr.write(`  next: ${facts.goOn.text}:\n    ${escapeText(facts.goOn.command)}\n`)
     }
   }
   if (stderr.isTerminal) stderr.write(runSummary(outcome, stderr.columns, style))

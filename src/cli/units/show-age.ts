@@ -14,3 +14,9 @@ export function showAge(milliseconds: number): string {
   }
   return 'now'
 }
+
+/** The same in a sentence: `5 s ago`, `just now`. */
+export function showAgo(milliseconds: number): string {
+  const age = showAge(milliseconds)
+  return age === 'now' ? 'just now' : `${age} ago`
+}

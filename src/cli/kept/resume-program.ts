@@ -1,0 +1,94 @@
+/** What `caisson resume` does. */
+import { resolve } from 'node:path'
+import { nodeCheckpointPorts } from '../../../host-bindings/system/checkpoint-ports.node.ts'
+import { describeRun } from '../../runtime/describe-run.ts'
+import type { CliIo } from '../cli-io.ts'
+import type { GivenFlags } from '../command.ts'
+import { findPackageRoot } from '../package-root.ts'
+import { grantRights } from '../run/grant-rights.ts'
+import { interruptibly } from '../run/interruption.ts'
+import { readLimits } from '../run/limit-flags.ts'
+import { refusalOf } from '../run/refusal.ts'
+import { readClock, readThread } from '../run/run-plan.ts'
+import { tellOutcome } from '../run/tell-outcome.ts'
+import { ToolFailures } from '../run/tool-failures.ts'
+import { parseCount } from '../units/parse-count.ts'
+import { type Found, type FoundFile, findKept } from './find-kept.ts'
+import { readStopAtCall } from './keep-plan.ts'
+import { readKeyFile } from './key-file.ts'
+import { readDecisions } from './read-decisions.ts'
+import { type Parts, type ResumePlan, restoreFile, resumeKept } from './resume-run.ts'
+import { TENANT } from './run-place.ts'
+
+async function planResume(given: GivenFlags, io: CliIo): Promise<ResumePlan> {
+  const fuel = given.value('add-fuel')
+  return {
+    limits: readLimits(given, 'resume'),
+    addFuel: fuel === undefined ? undefined : parseCount('add-fuel', fuel, '2_000_000_000'),
+    stopAtCall: readStopAtCall(given),
+    changeScope: given.has('change-rights'),
+    reexecute: given.has('reexecute'),
+    thread: readThread(given.value('thread'), 'resume'),
+    clock: readClock(given.value('now')),
+    keys: await readKeyFile(given.value('key-file'), io.cwd),
+    decisions: await readDecisions(given, io),
+  }
+}
+
+/** @returns the exit code. @throws CliError */
+export async function resumeProgram(given: GivenFlags, io: CliIo): Promise<number> {
+  return interruptibly(given, io, async (interruption) => {
+    const plan = await interruption.during(planResume(given, io))
+    const found = await interruption.during(findKept(given, io.cwd))
+    try {
+      return await goOn(found, plan, given, interruption.signal, io)
+    } catch (error) {
+      throw refusalOf(error, true)
+    } finally {
+      await found.kept?.store.close()
+    }
+  })
+}
+
+async function goOn(
+  found: Found,
+  plan: ResumePlan,
+  given: GivenFlags,
+  signal: AbortSignal,
+  io: CliIo,
+): Promise<number> {
+  const { kept, file } = found
+  const { keys } = plan
+  const described =
+    kept && (await describeRun(kept.store, kept.run, { ports: nodeCheckpointPorts, keys }, TENANT))
+  const before = described && { scope: described.start.scope ?? [] }
+  const rights = await grantRights(given, pathsOf(found, io.cwd), io.cwd, before)
+  const failures = new ToolFailures(rights.tools, findPackageRoot().code)
+  try {
+    const parts: Parts = { plan, given, rights, failures, signal, io }
+    const { source, fileName, limits, ...end } =
+      kept !== undefined && described !== undefined
+        ? await resumeKept(kept, described, file, parts)
+        : await restoreFile(file as FoundFile, parts)
+    const facts = { source, fileName, limits, withheld: rights.withheld, goOn: end.goOn }
+    return tellOutcome(
+      {
+        outcome: end.outcome,
+        facts,
+        failures,
+        keptAs: end.keptAs,
+        json: given.has('json'),
+        interrupted: signal.aborted,
+      },
+      io,
+    )
+  } finally {
+    await rights.close()
+  }
+}
+
+/** What no program may write to: what is believed of its run. */
+function pathsOf({ kept, file }: Found, cwd: string): readonly string[] {
+  const store = kept === undefined ? [] : [resolve(cwd, kept.storeName)]
+  return file === undefined ? store : [...store, file.place.path]
+}
