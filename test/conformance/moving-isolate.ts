@@ -1,0 +1,82 @@
+/** An isolate that a test can move: captured, and restored in another instance, as often as wanted. */
+import type { InstancePool, PooledInstance } from '../../src/isolate/instance-pool.ts'
+import { Isolate } from '../../src/isolate/isolate.ts'
+import type { Answer, MachineStart, SyncCalls, Turn, TurnControl } from '../../src/machine/turn.ts'
+import type { PageTree } from '../../src/snapshot/page-tree.ts'
+import { JobBrake } from './job-brake.ts'
+import { lendModules, type ModuleSource } from './lent-modules.ts'
+
+const FREELY: TurnControl = { deadline: Number.POSITIVE_INFINITY }
+
+export class MovingIsolate {
+  readonly #pool: InstancePool
+  readonly #syncCalls: SyncCalls
+  readonly #start: MachineStart
+  #pooled: PooledInstance
+  #isolate: Isolate
+  #pages: PageTree
+  #brake: JobBrake | undefined
+  readonly #modules: ModuleSource
+  #takeModulesBack: () => void
+
+  constructor(pool: InstancePool, syncCalls: SyncCalls, start: MachineStart, modules: ModuleSource) {
+    this.#pool = pool
+    this.#syncCalls = syncCalls
+    this.#start = start
+    this.#modules = modules
+    this.#pooled = pool.acquire()
+    this.#takeModulesBack = lendModules(this.#pooled.instance, modules)
+    this.#isolate = new Isolate(this.#pooled, syncCalls)
+    this.#pages = pool.base.pages
+  }
+
+  /** Where the guest is now. */
+  get pooled(): PooledInstance {
+    return this.#pooled
+  }
+
+  start(): Turn {
+    return this.#isolate.start(this.#start, FREELY)
+  }
+
+  /** @param jobs how many of the guest's jobs may run; default all */
+  settle(answers: readonly Answer[], jobs?: number): Turn {
+    this.#brake?.release()
+    this.#brake =
+      jobs === undefined ? undefined : new JobBrake(this.#pooled.instance, this.#pooled.guest.runtime)
+    this.#brake?.allow(jobs ?? 0)
+    return this.#isolate.settle(answers, this.#start.nowMs, FREELY)
+  }
+
+  /** Whether jobs wait that the last `settle` did not allow. */
+  get isHeldBack(): boolean {
+    return this.#brake?.holdsBack ?? false
+  }
+
+  /** Between turns: the guest goes on in an instance that it was not in. */
+  move(): void {
+    const { capabilities, limits } = this.#start
+    const { base } = this.#pool
+    const next = this.#pool.acquire()
+    this.#letGo()
+    this.#takeModulesBack = lendModules(next.instance, this.#modules)
+    const { memoryBytes, changes, state } = this.#isolate.park()
+    this.#pages = this.#pages.with(changes)
+    this.#pooled = next
+    this.#isolate = new Isolate(next, this.#syncCalls)
+    const all = this.#pages.changesSince(base.pages)
+    this.#isolate.restore({ memoryBytes, changes: all, state, capabilities, limits })
+  }
+
+  dispose(): void {
+    this.#letGo()
+    this.#isolate.dispose()
+  }
+
+  /** Leaves the instance as it was acquired. */
+  #letGo(): void {
+    this.#brake?.release()
+    this.#brake = undefined
+    this.#takeModulesBack()
+  }
+}
