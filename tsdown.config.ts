@@ -38,6 +38,7 @@ const config: UserConfig = defineConfig({
   deps: { neverBundle: [/^node:/] },
   copy: [
     { from: 'src/entry/engine-module.d.ts', to: 'dist/src/entry' },
+    { from: 'guest/globals.d.ts', to: 'dist/guest' },
     ...(existsSync('engines') ? [{ from: 'engines', to: 'dist' }] : []),
   ],
 })

@@ -44,6 +44,7 @@ const STEPS: readonly BuildStep[] = [
     inputs: [
       'src',
       'host-bindings',
+      'guest/globals.d.ts',
       'engines',
       'tsdown.config.ts',
       'tsconfig.json',

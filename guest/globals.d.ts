@@ -1,0 +1,217 @@
+/**
+ * What a program finds in a guest beside the language (ES2023): printed by `caisson types --dts`.
+ *
+ * For a tsconfig.json with "lib": ["es2023"] and "types": []. The capabilities that a guest may call follow.
+ */
+
+/** What the host gave to the program. */
+declare const input: any
+
+interface Console {
+  debug(...values: unknown[]): void
+  log(...values: unknown[]): void
+  info(...values: unknown[]): void
+  warn(...values: unknown[]): void
+  error(...values: unknown[]): void
+  trace(...values: unknown[]): void
+  assert(condition?: unknown, ...values: unknown[]): void
+  table(data?: unknown, columns?: readonly string[]): void
+  dir(value?: unknown): void
+  group(...label: unknown[]): void
+  groupCollapsed(...label: unknown[]): void
+  groupEnd(): void
+  count(label?: string): void
+  countReset(label?: string): void
+  time(label?: string): void
+  timeLog(label?: string, ...values: unknown[]): void
+  timeEnd(label?: string): void
+}
+/** Captured by the host, up to a limit. */
+declare const console: Console
+
+/** Time is logical: it moves while the guest waits, and by a microsecond with each reading. */
+declare function setTimeout<Args extends unknown[]>(
+  callback: (...args: Args) => unknown,
+  delayMs?: number,
+  ...args: Args
+): number
+declare function setInterval<Args extends unknown[]>(
+  callback: (...args: Args) => unknown,
+  delayMs?: number,
+  ...args: Args
+): number
+declare function setImmediate<Args extends unknown[]>(
+  callback: (...args: Args) => unknown,
+  ...args: Args
+): number
+declare function clearTimeout(id?: number): void
+declare function clearInterval(id?: number): void
+declare function clearImmediate(id?: number): void
+declare function queueMicrotask(callback: () => void): void
+
+/** A copy, with everything that is shared or cyclic. @throws DOMException `DataCloneError` */
+declare function structuredClone<T>(value: T, options?: { transfer?: readonly ArrayBuffer[] }): T
+
+/** Base64 of text whose characters are bytes. */
+declare function btoa(data: string): string
+declare function atob(data: string): string
+
+declare class DOMException extends Error {
+  constructor(message?: string, nameOrOptions?: string | { name?: string; cause?: unknown })
+  /** A legacy number; names tell more. */
+  readonly code: number
+}
+
+declare class TextEncoder {
+  readonly encoding: 'utf-8'
+  encode(text?: string): Uint8Array
+  encodeInto(text: string, target: Uint8Array): { read: number; written: number }
+}
+
+/** UTF-8, UTF-16LE and windows-1252 (latin1), by any of their labels. */
+declare class TextDecoder {
+  constructor(label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean })
+  readonly encoding: string
+  readonly fatal: boolean
+  readonly ignoreBOM: boolean
+  decode(bytes?: ArrayBuffer | ArrayBufferView, options?: { stream?: boolean }): string
+}
+
+declare class URLSearchParams {
+  constructor(init?: string | Record<string, string> | Iterable<readonly [string, string]> | URLSearchParams)
+  readonly size: number
+  append(name: string, value: string): void
+  delete(name: string, value?: string): void
+  get(name: string): string | null
+  getAll(name: string): string[]
+  has(name: string, value?: string): boolean
+  set(name: string, value: string): void
+  sort(): void
+  forEach(callback: (value: string, name: string, parameters: URLSearchParams) => void, self?: unknown): void
+  entries(): IterableIterator<[string, string]>
+  keys(): IterableIterator<string>
+  values(): IterableIterator<string>
+  [Symbol.iterator](): IterableIterator<[string, string]>
+  toString(): string
+}
+
+/** Hosts are ASCII or punycode. */
+declare class URL {
+  constructor(url: string | URL, base?: string | URL)
+  static canParse(url: string | URL, base?: string | URL): boolean
+  static parse(url: string | URL, base?: string | URL): URL | null
+  hash: string
+  host: string
+  hostname: string
+  href: string
+  readonly origin: string
+  password: string
+  pathname: string
+  port: string
+  protocol: string
+  search: string
+  readonly searchParams: URLSearchParams
+  username: string
+  toString(): string
+  toJSON(): string
+}
+
+interface EventInit {
+  bubbles?: boolean
+  cancelable?: boolean
+  composed?: boolean
+}
+
+declare class Event {
+  constructor(type: string, init?: EventInit)
+  readonly type: string
+  readonly target: EventTarget | null
+  readonly currentTarget: EventTarget | null
+  readonly bubbles: boolean
+  readonly cancelable: boolean
+  readonly composed: boolean
+  readonly defaultPrevented: boolean
+  readonly eventPhase: number
+  readonly isTrusted: boolean
+  readonly timeStamp: number
+  composedPath(): EventTarget[]
+  preventDefault(): void
+  stopPropagation(): void
+  stopImmediatePropagation(): void
+}
+
+declare class CustomEvent<T = unknown> extends Event {
+  constructor(type: string, init?: EventInit & { detail?: T })
+  readonly detail: T
+}
+
+type EventListener = ((event: Event) => unknown) | { handleEvent(event: Event): unknown }
+
+declare class EventTarget {
+  addEventListener(
+    type: string,
+    listener: EventListener | null,
+    options?: boolean | { capture?: boolean; once?: boolean; passive?: boolean; signal?: AbortSignal },
+  ): void
+  removeEventListener(
+    type: string,
+    listener: EventListener | null,
+    options?: boolean | { capture?: boolean },
+  ): void
+  dispatchEvent(event: Event): boolean
+}
+
+declare class AbortSignal extends EventTarget {
+  private constructor()
+  static abort(reason?: unknown): AbortSignal
+  static any(signals: Iterable<AbortSignal>): AbortSignal
+  /** By logical time. */
+  static timeout(ms: number): AbortSignal
+  readonly aborted: boolean
+  readonly reason: any
+  onabort: ((event: Event) => unknown) | null
+  throwIfAborted(): void
+}
+
+declare class AbortController {
+  readonly signal: AbortSignal
+  abort(reason?: unknown): void
+}
+
+interface Performance {
+  /** Milliseconds of logical time since the program began. */
+  now(): number
+  readonly timeOrigin: number
+}
+declare const performance: Performance
+
+type IntegerArray =
+  | Int8Array
+  | Uint8Array
+  | Uint8ClampedArray
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | BigInt64Array
+  | BigUint64Array
+
+interface SubtleCrypto {
+  digest(
+    algorithm: string | { readonly name: string },
+    data: ArrayBuffer | ArrayBufferView,
+  ): Promise<ArrayBuffer>
+}
+
+interface Crypto {
+  /** Fills up to 65,536 bytes from the guest's recorded stream. */
+  getRandomValues<T extends IntegerArray>(array: T): T
+  randomUUID(): string
+  readonly subtle: SubtleCrypto
+}
+declare const crypto: Crypto
+
+interface Navigator {
+  readonly userAgent: string
+}
+declare const navigator: Navigator
