@@ -34,6 +34,8 @@ export interface ProgramState {
   readonly columnShift: number
   readonly stage: Stage
   readonly promise: number
+  /** The cell of its value; 0 before there is one. */
+  readonly result: number
   readonly input: number
   readonly own: readonly number[]
 }
@@ -47,6 +49,8 @@ export class GuestProgram {
   readonly #fileName: string
   #attempt: Omit<ProgramAttempt, 'code'> | undefined
   #promise = 0
+  /** The cell of its value. It is read when nothing is waited for any more: what it holds may change until then. */
+  #result = 0
   /** What a script evaluated to at once: looked at when the jobs that it left have run. */
   #evaluatedCell = 0
   #stage: Stage = 'evaluating'
@@ -65,6 +69,7 @@ export class GuestProgram {
     program.#attempt = { form: state.form, columnShift: state.columnShift }
     program.#stage = state.stage
     program.#promise = state.promise
+    program.#result = state.result
     program.#input = state.input
     program.#own.push(...state.own)
     return program
@@ -78,9 +83,15 @@ export class GuestProgram {
       columnShift: this.#attempt?.columnShift ?? 0,
       stage: this.#stage,
       promise: this.#promise,
+      result: this.#result,
       input: this.#input,
       own: [...this.#own],
     }
+  }
+
+  /** Whether its value is there. */
+  get ready(): boolean {
+    return this.#result !== 0
   }
 
   /** Addresses of the promises that stand for the program itself. */
@@ -157,13 +168,13 @@ export class GuestProgram {
     }
     const attempts = programAttempts(source, form)
     for (const [i, attempt] of attempts.entries()) {
-      if (this.#promise !== 0 || this.#evaluatedCell !== 0 || this.#end !== undefined) break
+      if (this.#promise !== 0 || this.#evaluatedCell !== 0 || this.ready || this.#end !== undefined) break
       this.#try(attempt, source, i === attempts.length - 1, modules && { graph: modules, loader })
     }
     return bytes
   }
 
-  /** Runs what is ready; the program's end, or undefined while it waits. */
+  /** Runs what is ready; how the program failed, or undefined while it waits or has its value. */
   proceed(): TurnEnd | undefined {
     this.#runJobs()
     if (this.#evaluatedCell !== 0) {
@@ -172,7 +183,7 @@ export class GuestProgram {
       this.#evaluated(cell)
       this.#runJobs()
     }
-    while (this.#end === undefined && this.#promise !== 0) {
+    while (this.#end === undefined && this.#promise !== 0 && !this.ready) {
       const state = this.#pooled.instance.exports.QTS_PromiseState(this.#pooled.guest.context, this.#promise)
       if (state === PENDING) break
       const result = this.#pooled.instance.exports.QTS_PromiseResult(
@@ -267,7 +278,7 @@ export class GuestProgram {
 
   #fulfilled(cell: number): void {
     if (this.#stage === 'final') {
-      this.#complete(cell)
+      this.#result = cell
       return
     }
     const { guest } = this.#pooled
@@ -288,15 +299,15 @@ export class GuestProgram {
     else this.#follow(returned, 'final')
   }
 
-  #complete(cell: number): void {
+  /** Its end, with the value that is there. */
+  complete(): TurnEnd {
+    const { reader } = this.#pooled
     try {
-      this.#end = {
-        status: 'completed',
-        value: this.#pooled.reader.read(cell, DEFAULT_VALUE_LIMITS, 'result'),
-      }
-      this.resultBytes = this.#pooled.reader.lastBytes
+      const value = reader.read(this.#result, DEFAULT_VALUE_LIMITS, 'result')
+      this.resultBytes = reader.lastBytes
+      return { status: 'completed', value }
     } catch (error) {
-      this.#end = { status: 'failed', error: refusedResult(error) }
+      return { status: 'failed', error: refusedResult(error) }
     }
   }
 

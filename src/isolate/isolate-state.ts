@@ -54,7 +54,7 @@ export function parseIsolateState(state: unknown): IsolateState {
   const { version, program, clock, random, log, fuel, calls, bytesIn, bytesOut, capabilities, pending } =
     whole
   if (version !== 1) throw refused('version', 'is not 1')
-  const { fileName, form, columnShift, stage, promise, input, own } = record(program, 'program')
+  const { fileName, form, columnShift, stage, promise, result, input, own } = record(program, 'program')
   const { mathRandom, seed, cryptoBytes } = record(random, 'random')
   const asked = count(calls, 'calls')
   let lastId = 0
@@ -66,6 +66,7 @@ export function parseIsolateState(state: unknown): IsolateState {
       columnShift: count(columnShift, 'program.columnShift'),
       stage: oneOf(stage, STAGES, 'program.stage') as ProgramState['stage'],
       promise: address(promise, 'program.promise'),
+      result: address(result, 'program.result'),
       input: address(input, 'program.input'),
       own: list(own, MOST_CAPABILITIES, 'program.own').map((one) => address(one, 'program.own')),
     },

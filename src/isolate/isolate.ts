@@ -39,7 +39,7 @@ import { type IsolateState, parseIsolateState } from './isolate-state.ts'
 import { applyChanges, isLarge, memoryChanges, memoryChangesInPieces } from './memory-image.ts'
 import { stateDigest } from './state-digest.ts'
 
-const WAITING: TurnEnd = { status: 'waiting' }
+const WAITING = { status: 'waiting' } as const
 const READY = { status: 'waiting', ready: true } as const
 const NO_CALLS: readonly PendingCall[] = []
 
@@ -245,13 +245,7 @@ export class Isolate implements Machine {
       work()
       end = this.#program.proceed() ?? end
       if (dueAt !== undefined) end = this.#fireTimers(end, dueAt)
-      if (
-        end.status === 'completed' &&
-        services.bytesOut + this.#program.resultBytes > this.#limits.bytesOut
-      ) {
-        instance.gauge.halt('bytes')
-      }
-      if (end.status !== 'failed') end = this.#lookAtTimers(end)
+      if (end.status === 'waiting') end = this.#lookAtEnd()
     } catch (error) {
       thrown = error
     }
@@ -286,27 +280,37 @@ export class Isolate implements Machine {
    */
   #fireTimers(before: TurnEnd, dueAt: number): TurnEnd {
     let end = before
-    while (this.#serving.timers > 0 && this.#mayGoOn(end) && this.#timers.fire(dueAt)) {
+    while (this.#serving.timers > 0 && end.status === 'waiting' && !this.#isOver()) {
+      if (!this.#timers.fire(dueAt)) break
       end = this.#program.proceed() ?? end
     }
     return end
   }
 
-  #mayGoOn({ status }: TurnEnd): boolean {
-    return status === 'waiting' || (status === 'completed' && this.#atEnd === 'wait')
+  /** Whether its value is there and nothing else is waited for. */
+  #isOver(): boolean {
+    return this.#program.ready && this.#atEnd === 'drop'
   }
 
-  /** A program whose value is there waits for what it left pending, or says what that was. */
-  #lookAtTimers(end: TurnEnd): TurnEnd {
+  /** What a program waits for that has not failed, or its end. One with a value may wait for what it left pending. */
+  #lookAtEnd(): TurnEnd {
     const services = this.#serving
-    // Most programs set none, and are not asked.
-    this.#wakeAtMs = services.timers === 0 ? undefined : this.#timers.next()
-    const wakeAtMs = this.#wakeAtMs
-    if (end.status === 'waiting') return wakeAtMs === undefined ? end : { status: 'waiting', wakeAtMs }
-    if (end.status !== 'completed' || (wakeAtMs === undefined && !services.waitsForCalls)) return end
-    if (this.#atEnd === 'wait') return wakeAtMs === undefined ? READY : { ...READY, wakeAtMs }
+    const { ready } = this.#program
+    // Most programs set no timers, and are not asked.
+    const wakeAtMs = services.timers === 0 ? undefined : this.#timers.next()
+    this.#wakeAtMs = wakeAtMs
+    const pending = wakeAtMs !== undefined || services.waitsForCalls
+    if (!ready || (pending && !this.#isOver())) {
+      const waiting = ready ? READY : WAITING
+      return wakeAtMs === undefined ? waiting : { ...waiting, wakeAtMs }
+    }
+    const end = this.#program.complete()
+    if (services.bytesOut + this.#program.resultBytes > this.#limits.bytesOut) {
+      this.#pooled.instance.gauge.halt('bytes')
+    }
+    if (!pending || end.status !== 'completed') return end
     const timers = wakeAtMs === undefined ? 0 : this.#timers.count()
-    return { status: 'completed', value: end.value, left: { calls: services.pending, timers } }
+    return { ...end, left: { calls: services.pending, timers } }
   }
 
   #usage(): Usage {

@@ -32,7 +32,7 @@ export async function answerOrTimer(
   const wait = async (): Promise<void> => {
     due = await isDueFirst(() => session.msUntil(wakeAtMs), desk.arrival())
   }
-  await (desk.busy || asleep === undefined ? wait() : asleep(wait))
+  await (desk.busy || asleep === undefined ? wait() : asleep(wait, session.stop))
   return due
 }
 

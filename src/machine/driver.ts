@@ -12,6 +12,7 @@
  * 7. The host's event loop gets its turn at least every 30 ms of turns, also when every call is answered at once.
  */
 import type { Delivery } from '../capability/delivery.ts'
+import type { Stop } from '../capability/stop.ts'
 import { answerOrTimer } from './answer-or-timer.ts'
 import { CallDesk } from './call-desk.ts'
 import type { Outcome, RunEnd } from './outcome.ts'
@@ -27,7 +28,7 @@ export interface DriveOptions extends SessionOptions {
   /** Parks the guest when its value is there, and calls or timers are still pending. */
   readonly suspendAtEnd?: boolean | undefined
   /** Goes around a wait for nothing but a timer: others may have the guest's place meanwhile. */
-  readonly asleep?: ((sleep: () => Promise<void>) => Promise<void>) | undefined
+  readonly asleep?: ((sleep: () => Promise<void>, stop: Stop) => Promise<void>) | undefined
   /** What the host knows of the calls that a restored guest waits for. */
   readonly known?: KnownCalls | undefined
   /**

@@ -24,11 +24,11 @@ import type { MachineCapture, PendingCall } from './turn.ts'
 
 export interface StepperOptions extends SessionOptions {
   /** Runs a step when it is this guest's turn among the others; default at once. */
-  readonly atWork?: <T>(step: () => Promise<T>) => Promise<T>
+  readonly atWork?: (<T>(step: () => Promise<T>) => Promise<T>) | undefined
   /** As of `DriveOptions`. */
   readonly asleep?: DriveOptions['asleep']
   /** What the host knows of the calls that a restored guest waits for. */
-  readonly known?: KnownCalls
+  readonly known?: KnownCalls | undefined
 }
 
 /** A guest between two steps as data. */

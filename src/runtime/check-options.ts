@@ -1,6 +1,7 @@
 /** The options of a runtime and of a guest, checked before any resource is taken. */
 import { CaissonError } from '../base/errors.ts'
 import {
+  aFunction,
   anObject,
   anything,
   aText,
@@ -33,6 +34,7 @@ const RUN: OptionChecks<RunOptions> = {
   stateDigest: trueOrFalse,
   run: [isRunName, 'a name of 1 to 128 characters of A-Z a-z 0-9 . _ -, not beginning with a dot'],
   scope: [isListOfTexts, 'a list of texts'],
+  atEnd: oneOf('wait', 'drop', 'suspend'),
   stopAtCall: wholeFrom(1),
   principal: aText,
   label: oneOf('plain', 'secret'),
@@ -95,7 +97,10 @@ const RUNTIME: OptionChecks<RuntimeOptions> = {
 export function checkRunOptions(options: RunOptions): void {
   checkOptions(options, RUN)
   if (options.run !== undefined) return
-  const option = (['stopAtCall', 'scope'] as const).find((name) => options[name] !== undefined)
+  const option =
+    options.atEnd === 'suspend'
+      ? 'atEnd'
+      : (['stopAtCall', 'scope'] as const).find((name) => options[name] !== undefined)
   if (option === undefined) return
   throw new CaissonError(
     'invalid_argument',

@@ -23,7 +23,7 @@ import { decodeGuestState, encodeGuestState, type GuestState } from './guest-sta
  * suspended.
  */
 export interface CheckpointPolicy {
-  /** Calls answered. Default 16. */
+  /** Calls answered, and turns taken for timers. Default 16. */
   readonly calls?: number
   /** Bytes of the log. Default 262,144. */
   readonly bytes?: number

@@ -62,6 +62,12 @@ export interface DurableRunOptions {
   }
 }
 
+/** What a guest waits for. */
+interface Waiting {
+  readonly pending: readonly PendingCall[]
+  readonly wakeAtMs?: number | undefined
+}
+
 /** How long a process that died keeps the others from its runs, milliseconds. */
 export const LEASE_MS = 15_000
 const UNCHECKPOINTED: Pick<RunHead, 'chain' | 'position'> = { chain: [], position: 0 }
@@ -132,7 +138,7 @@ export class DurableRun {
   }
 
   readonly onDelivery: RunRecorder['turn'] = (nowMs, answers) => {
-    this.#delivered += answers.length
+    this.#delivered += Math.max(answers.length, 1) // none: a timer
     this.recorder.turn(nowMs, answers)
   }
 
@@ -162,7 +168,7 @@ export class DurableRun {
     endedItself: boolean,
   ): Promise<boolean> {
     await this.settle()
-    if (end.status === 'suspended') await this.#tellWaiting(end.pending)
+    if (end.status === 'suspended') await this.#tellWaiting(end)
     if (end.status === 'suspended' || (!endedItself && isBrokenOff(end))) return true
     const atMs = this.#options.clock.now()
     this.recorder.add({ type: 'end', atMs, end, usage, logs, unhandledRejections })
@@ -189,8 +195,8 @@ export class DurableRun {
   }
 
   /** A run that is in doubt waits also where its newest checkpoint is of something else, or there is none yet. */
-  async #tellWaiting(pending: readonly PendingCall[]): Promise<void> {
-    const summary = this.#waiting(pending)
+  async #tellWaiting(waiting: Waiting): Promise<void> {
+    const summary = this.#waiting(waiting)
     if (told(summary) === this.#told) return
     try {
       await this.#knowHead()
@@ -201,10 +207,14 @@ export class DurableRun {
     }
   }
 
-  #waiting(pending: readonly PendingCall[]): RunSummary {
+  #waiting({ pending, wakeAtMs }: Waiting): RunSummary {
     const { encrypts } = this.#options.checkpoints
     const few = pending.slice(0, MOST_SUMMARIZED)
-    return { status: 'waiting', pending: few.map((call) => summarizeCall(call, !encrypts)) }
+    return {
+      status: 'waiting',
+      pending: few.map((call) => summarizeCall(call, !encrypts)),
+      ...(wakeAtMs !== undefined && { wakeAtMs }),
+    }
   }
 
   #isDue(): boolean {
@@ -228,7 +238,7 @@ export class DurableRun {
     this.#pages = this.#pages.with(captured.changes)
     const pages = this.#pages
     const state: GuestState = { ...guest, session: session.state(), machine: captured.state, inDoubt: [] }
-    const summary = this.#waiting(machine.pending)
+    const summary = this.#waiting(machine)
     this.#writing = this.#write({ memoryBytes: captured.memoryBytes, pages, state }, position, summary)
       .catch((error: unknown) => {
         this.#failure = asError(error)
@@ -292,8 +302,8 @@ export class DurableRun {
 }
 
 /** What a summary tells, but for when. */
-function told({ status, pending = [] }: RunSummary): string {
-  return JSON.stringify([status, pending.map(({ id }) => id)])
+function told({ status, pending = [], wakeAtMs }: RunSummary): string {
+  return JSON.stringify([status, pending.map(({ id }) => id), wakeAtMs])
 }
 
 function toldBy({ summary }: RunHead): string | undefined {

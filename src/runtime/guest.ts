@@ -12,6 +12,8 @@ export interface Guest {
    * of idempotent capabilities are not among them: they can be made again.
    */
   readonly inDoubt: readonly number[]
+  /** Logical time at which its next timer is due, milliseconds since the epoch; undefined without one. */
+  readonly wakeAtMs: number | undefined
   /** How the guest ended; undefined while it waits. */
   readonly outcome: Outcome | undefined
   /**
@@ -29,7 +31,13 @@ export interface Guest {
    * @throws CaissonError `unknown_call`, `in_doubt`
    */
   invoke(id: number, options?: { readonly confirm?: boolean }): Promise<string | undefined>
-  /** Lets the gate answer everything from here on. Ends `suspended` when only calls in doubt are waited for. */
+  /**
+   * Fires the next timer of the guest, and all others that are due by then. Logical time goes to `wakeAtMs`, where it
+   * is not there yet: nothing is waited for.
+   * @throws CaissonError `no_timer`
+   */
+  wake(): Promise<void>
+  /** Lets the gate answer everything from here on, and timers fire at their times. Ends `suspended` when only calls in doubt are waited for. */
   finish(): Promise<Outcome>
   /**
    * The guest as bytes that stand alone: `restore` takes them, in this process or in another one. Waits for the steps
@@ -99,12 +107,16 @@ export async function createGuest({ stepper, complete, release, write, digest }:
     get pending() {
       return stepper.pending
     },
+    get wakeAtMs() {
+      return stepper.wakeAtMs
+    },
     get outcome() {
       return outcome
     },
     settle: (id, value) => step(stepper.settle(id, value)),
     reject: (id, error) => step(stepper.reject(id, error)),
     invoke: (id, { confirm = false } = {}) => step(stepper.invoke(id, confirm)),
+    wake: () => step(stepper.wake()),
     async finish() {
       await step(stepper.finish())
       return outcome as Outcome

@@ -34,6 +34,7 @@ export function machineStart(
     limits: limitsOf(options.limits, bounds),
     seed: seedOf(options.seed, platform),
     nowMs: platform.clock.now(),
+    ...(options.atEnd === 'drop' && { atEnd: 'drop' }),
   }
 }
 

@@ -4,7 +4,7 @@ import type { Capability } from '../capability/capability.ts'
 import type { CapabilityFailure } from '../capability/gate/gate-parts.ts'
 import type { Grant } from '../capability/grant.ts'
 import type { Limits } from '../machine/limits.ts'
-import type { ProgramForm } from '../machine/turn.ts'
+import type { AtEnd, ProgramForm } from '../machine/turn.ts'
 import type { Approver } from '../ports/approver.ts'
 import type { CallLog } from '../ports/call-log.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -87,6 +87,12 @@ export interface RunOptions {
    */
   readonly scope?: readonly string[]
   /** Suspends a kept run when the call with this number has been asked for, and before it is made. */
+  /**
+   * What becomes of calls and timers that are pending when the value of the program is there. `wait`, the default: it
+   * has completed when none is any more. `drop`: it completes at once, and the outcome says in `left` which they were.
+   * `suspend`, for a kept run: it is parked with them, and `resume` waits for them.
+   */
+  readonly atEnd?: AtEnd | 'suspend'
   readonly stopAtCall?: number
   /** Who acts: checkpoints carry it, and are restored for the same one only. Default "". */
   readonly principal?: string

@@ -27,6 +27,10 @@ export async function repeatTurns(
     if (step.status === 'ended') return session.diverge('it ended earlier')
     const pending = new Set(machine.pending.map(({ id }) => id))
     const missing = answers.find(({ id }) => !pending.has(id))
+    const { wakeAtMs } = machine
+    if (answers.length === 0 && (wakeAtMs === undefined || wakeAtMs > nowMs)) {
+      return session.diverge('no timer of it was due')
+    }
     if (missing !== undefined) return session.diverge(`it did not ask for call ${missing.id}`)
     step = await session.repeat(nowMs, answers.map(deliveryOf))
     for (const call of machine.pending) asked.set(call.id, call)
@@ -45,11 +49,13 @@ export async function repeatTurns(
 export function endAsRecorded(session: Session, step: Step, machine: Machine, record: RunRecord): RunEnd {
   const recorded = record.end
   if (step.status === 'waiting') {
+    const { wakeAtMs } = machine
     const end: RunEnd = recorded?.end ?? {
       status: 'suspended',
       pending: [...machine.pending],
       answered: record.undelivered,
       inDoubt: [],
+      ...(wakeAtMs !== undefined && { wakeAtMs }),
     }
     session.finish(end)
     return end

@@ -39,6 +39,7 @@ import {
   startOfKept,
 } from './kept-run.ts'
 import { knownCalls } from './known-calls.ts'
+import { holdsThread, LinePlace } from './line-place.ts'
 import type { MachineMaker } from './machine-maker.ts'
 import { type LimitBounds, limitsOf } from './machine-start.ts'
 import type { RepeatOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
@@ -61,7 +62,7 @@ export interface RunKeeperParts {
   readonly machines: MachineMaker
   readonly line: GuestLine
   gateFor(options: Pick<RunOptions, 'grants'>, guestId: string, own: Partial<GateOptions>): Gate
-  startOf(source: string, options: RunOptions, gate: Gate): MachineStart
+  startOf(source: string, options: RunOptions, gate: Gate): Promise<MachineStart>
   readonly bounds: LimitBounds
 }
 
@@ -101,7 +102,7 @@ export class RunKeeper {
           `There is a run "${owner.run}" already: resume it, or choose another name.`,
         )
       }
-      const draft = startFor(source, options, this.#parts.gateFor(options, guestId, {}))
+      const draft = await startFor(source, options, this.#parts.gateFor(options, guestId, {}))
       durable = this.#durable(
         lease,
         owner,
@@ -113,10 +114,11 @@ export class RunKeeper {
       const atMs = this.#parts.hostClock.now()
       durable.recorder.add(startEntry(start, owner, guestId, machines.engine.id, atMs, options.scope))
       await durable.announce()
-      return await this.#atWork(options, start.limits, gate.sync, (machine) =>
+      return await this.#atWork(options, start.limits, gate.sync, (machine, asleep) =>
         this.#drive(durable as DurableRun, machine, start, gate, options, {
           first: (session) => session.begin(),
           known: undefined,
+          asleep,
         }),
       )
     } finally {
@@ -157,13 +159,14 @@ export class RunKeeper {
       goneOn.recorder.add({ type: 'open', atMs: this.#parts.platform.clock.now(), limits })
       const gate = this.#gate(options, guest.guestId, goneOn, lease)
       const replay = new SyncReplay(record.syncCalls, capabilitiesOf(record, gate), gate)
-      return await this.#atWork(options, limits, replay, async (machine) => {
+      return await this.#atWork(options, limits, replay, async (machine, asleep) => {
         await this.#takeUp(machine, kept, gate, limits)
         this.#tellResumed(record)
         return this.#drive(goneOn, machine, startOfKept(record, gate, limits), gate, options, {
           restored: read?.state.session,
           first: (session) => repeatTurns(session, machine, record, replay),
           known: (session) => knownCalls(record, machine.pending, gate, session.stop, options),
+          asleep,
         })
       })
     } finally {
@@ -266,18 +269,19 @@ export class RunKeeper {
     options: Pick<RunOptions, 'domain' | 'signal' | 'thread'>,
     limits: Limits,
     syncCalls: SyncCalls,
-    work: (machine: Machine) => Promise<T>,
+    work: (machine: Machine, asleep: LinePlace['asleep'] | undefined) => Promise<T>,
   ): Promise<T> {
     const { line, machines } = this.#parts
     const { domain = 'default', signal } = options
     await line.enter(domain, signal)
+    const place = new LinePlace(line, domain, true)
     let machine: Machine | undefined
     try {
       machine = await machines.open(options, limits, syncCalls)
-      return await work(machine)
+      return await work(machine, holdsThread(options) ? undefined : place.asleep)
     } finally {
       machine?.dispose()
-      line.leave(domain)
+      place.leave()
     }
   }
 
@@ -286,15 +290,16 @@ export class RunKeeper {
     machine: Machine,
     start: MachineStart,
     gate: Gate,
-    options: Pick<RunOptions, 'signal' | 'stopAtCall' | 'stateDigest'>,
+    options: Pick<RunOptions, 'signal' | 'stopAtCall' | 'stateDigest' | 'atEnd'>,
     how: {
       readonly restored?: SessionOptions['restored']
       readonly first: (session: Session) => Promise<Step>
       readonly known: ((session: Session) => Promise<KnownCalls>) | undefined
+      readonly asleep: LinePlace['asleep'] | undefined
     },
   ): Promise<KeptOutcome> {
     const { clock } = this.#parts.platform
-    const { signal, stopAtCall } = options
+    const { signal, stopAtCall, atEnd } = options
     const sessionOptions: SessionOptions = {
       machine,
       start,
@@ -312,7 +317,13 @@ export class RunKeeper {
       const drive: DriveOptions = {
         ...sessionOptions,
         stopAtCall,
+        suspendAtEnd: atEnd === 'suspend',
         known,
+        // A process that dies while the guest sleeps has taken no turn that the log does not have.
+        asleep: async (sleep, stop) => {
+          await durable.recorder.flush()
+          await (how.asleep === undefined ? sleep() : how.asleep(sleep, stop))
+        },
         atRest: (stopping) => durable.atRest(machine, session, stopping),
       }
       return driveSession(session, first, drive)

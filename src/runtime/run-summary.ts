@@ -8,6 +8,8 @@ export interface RunSummary {
   readonly status: 'running' | 'waiting' | 'completed' | 'failed' | 'exhausted'
   /** Calls that were pending at the checkpoint, the first 20. */
   readonly pending?: readonly SummarizedCall[]
+  /** When its next timer is due, at the checkpoint: logical time, milliseconds since the epoch. */
+  readonly wakeAtMs?: number
   /** When it was written, milliseconds since the epoch. */
   readonly atMs?: number
 }
@@ -57,14 +59,15 @@ function encoded(summary: RunSummary): Uint8Array {
 export function decodeRunSummary(bytes: Uint8Array): RunSummary {
   try {
     const summary = JSON.parse(new TextDecoder().decode(bytes)) as RunSummary
-    const { status, pending = [], atMs = 0 } = summary
+    const { status, pending = [], atMs = 0, wakeAtMs } = summary
     const listed = pending.map(({ id, capability, args }) => ({
       id: Number(id),
       capability: String(capability),
       ...(args !== undefined && { args: String(args) }),
     }))
     if (!STATUSES.includes(status) || typeof atMs !== 'number') throw new TypeError('not a summary')
-    return { status, pending: listed, atMs }
+    const timer = typeof wakeAtMs === 'number' && { wakeAtMs }
+    return { status, pending: listed, atMs, ...timer }
   } catch (cause) {
     throw new CaissonError('corrupted', 'The summary of a run is none.', { cause })
   }

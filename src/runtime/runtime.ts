@@ -4,7 +4,7 @@
  * Invariants
  * 1. A turn starts from a shallow host stack: there is always an `await` between the embedder's call and it.
  * 2. Every guest gives its instance back exactly once, however it ended.
- * 3. A run holds a place in the line from its start to its end.
+ * 3. A run holds a place in the line from its start to its end, but for the times in which it only waits for timers.
  */
 import { toHex } from '../base/bytes.ts'
 import { ASYNC_DISPOSE } from '../base/disposal.ts'
@@ -31,6 +31,7 @@ import { failureReport } from './failure-report.ts'
 import type { Guest } from './guest.ts'
 import { GuestLine } from './guest-line.ts'
 import { MachineMaker } from './machine-maker.ts'
+import { holdsThread, LinePlace } from './line-place.ts'
 import { type LimitBounds, machineStart } from './machine-start.ts'
 import { missingGrants, missingGrantsText } from './missing-grants.ts'
 import type { RepeatOptions, RestoreOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
@@ -168,14 +169,16 @@ class PooledRuntime implements Runtime {
     if (options.run !== undefined) return this.#runKept(source, options, options.run)
     const { session, machine, domain } = await this.#admit(source, options)
     try {
-      const outcome = this.#complete(await driveMachine(session), session.start)
+      const asleep = holdsThread(options) ? undefined : place.asleep
+      const outcome = this.#complete(await driveMachine({ ...session, asleep }), session.start)
       return options.stateDigest === true ? { ...outcome, stateDigest: await machine.stateDigest() } : outcome
     } finally {
       machine.dispose()
-      this.#line.leave(domain)
+      place.leave()
     }
   }
 
+    const place = new LinePlace(this.#line, domain, true)
   async start(source: string, options: RunOptions = {}): Promise<Guest> {
     return this.#stepped.start(await this.#admit(source, options), options)
   }
@@ -313,7 +316,7 @@ class PooledRuntime implements Runtime {
   ): Gate {
     return createGate({
       ...this.#gateParts,
-      grants: grantSet(this.#table, grants),
+      grants: grantSet(table, grants),
       ledger: new Ledger(),
       guestId,
       ...own,

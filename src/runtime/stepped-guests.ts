@@ -11,7 +11,7 @@ import type { Gate } from '../capability/gate.ts'
 import type { Limits } from '../machine/limits.ts'
 import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
 import type { SessionOptions } from '../machine/session.ts'
-import { Stepper } from '../machine/stepper.ts'
+import { Stepper, type StepperOptions } from '../machine/stepper.ts'
 import type { Machine, MachineStart } from '../machine/turn.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RunStore } from '../ports/run-store.ts'
@@ -21,6 +21,7 @@ import type { CheckpointOwner, Checkpoints } from './checkpoints.ts'
 import { goingOn } from './going-on.ts'
 import { createGuest, type Guest } from './guest.ts'
 import type { GuestLine } from './guest-line.ts'
+import { holdsThread, LinePlace } from './line-place.ts'
 import type { MachineMaker } from './machine-maker.ts'
 import { type LimitBounds, limitsOf } from './machine-start.ts'
 import type { RestoreOptions, RunOptions } from './options.ts'
@@ -72,8 +73,9 @@ export class SteppedGuests {
   /** Runs an admitted guest to its first calls. */
   async start({ guestId, session, machine, domain }: Admitted, options: RunOptions): Promise<Guest> {
     const { checkpoints, line } = this.#parts
+    const place = new LinePlace(line, domain, true)
     try {
-      const stepper = await Stepper.start({ ...session, atWork: (step) => this.#atWork(domain, step) })
+      const stepper = await Stepper.start({ ...session, ...inLine(place, options) })
       return await this.#guest(stepper, session, options.stateDigest, {
         guestId,
         pages: checkpoints.basePages,
@@ -84,7 +86,7 @@ export class SteppedGuests {
       machine.dispose()
       throw error
     } finally {
-      line.leave(domain)
+      place.leave()
     }
   }
 
@@ -102,6 +104,7 @@ export class SteppedGuests {
     const gate = gateFor(options, guestId)
     const limits = this.#limitsAfter(read.state.limits, options.limits)
     await line.enter(domain, signal)
+    const place = new LinePlace(line, domain, true)
     let machine: Machine | undefined
     try {
       machine = await machines.open(options, limits, gate.sync)
@@ -118,7 +121,7 @@ export class SteppedGuests {
         .map(({ id }) => id)
       const stepper = await Stepper.goOn({
         ...session,
-        atWork: (step) => this.#atWork(domain, step),
+        ...inLine(place, options),
         known: { answers: [], recorded: new Set(), inDoubt: new Set(inDoubt) },
       })
       const { tenant, run, label, sequence } = read.header
@@ -132,7 +135,7 @@ export class SteppedGuests {
       machine?.dispose()
       throw error
     } finally {
-      line.leave(domain)
+      place.leave()
     }
   }
 
@@ -183,16 +186,14 @@ export class SteppedGuests {
       },
     })
   }
+}
 
-  async #atWork<T>(domain: string, step: () => Promise<T>): Promise<T> {
-    const { line } = this.#parts
-    await line.enterAgain(domain)
-    try {
-      return await step()
-    } finally {
-      line.leave(domain)
-    }
-  }
+function inLine(
+  place: LinePlace,
+  options: Pick<RunOptions, 'thread'>,
+): Pick<StepperOptions, 'atWork' | 'asleep'> {
+  const { atWork, asleep } = place
+  return holdsThread(options) ? { atWork } : { atWork, asleep }
 }
 
 function narrower(a: Limits, b: Limits): Limits {

@@ -41,6 +41,7 @@ const ENTRIES: readonly RunEntry[] = [
   { type: 'result', answer: failure },
   { type: 'sync', records: [{ capability: 'a.s', args: 1, ok: true, value: 2 }] },
   { type: 'turn', nowMs: 6, answers: [1, failure] },
+  { type: 'turn', nowMs: 6, answers: [] },
   budget,
   { type: 'mark', budget, open: [intent], known: [failure] },
   {
@@ -80,6 +81,31 @@ const replaced = (value: unknown, [key, ...rest]: readonly string[], by: unknown
 describe('an entry of a log', () => {
   it.each(ENTRIES)('of type $type is taken as it is', (entry) => {
     expect(parseRunEntry(entry)).toBe(entry)
+  })
+
+  it('of a build that did not know a limit has its default', () => {
+    const { timers: _, ...before } = DEFAULT_LIMITS
+    for (const entry of ENTRIES) {
+      if ('limits' in entry) expect(parseRunEntry({ ...entry, limits: before })).toEqual(entry)
+    }
+    const { fuel: __, ...none } = DEFAULT_LIMITS
+    expect(() => parseRunEntry({ type: 'open', atMs: 5, limits: none })).toThrow(CaissonError)
+  })
+
+  it('says what a program left pending at its end', () => {
+    const end = ENTRIES.find(({ type }) => type === 'end')
+    const left = (of: unknown): unknown => ({ ...end, end: { status: 'completed', value: 1, left: of } })
+    const call = { id: 1, capability: 'a.b', args: 1, bytes: 1, askedAtMs: 1 }
+    expect(parseRunEntry(left({ calls: [call], timers: 2 }))).toMatchObject({ end: { left: { timers: 2 } } })
+    for (const wrong of [
+      1,
+      {},
+      { calls: [1], timers: 0 },
+      { calls: [{ id: 0 }], timers: 0 },
+      { calls: [], timers: 'x' },
+    ]) {
+      expect(() => parseRunEntry(left(wrong))).toThrow(CaissonError)
+    }
   })
 
   it('with anything else in the place of any field is refused, where it is not data', () => {

@@ -4,7 +4,8 @@
  *
  * Invariants
  * 1. What is returned has the type that it says. Values inside of it (arguments, answers, inputs) may be any data.
- * 2. Nothing here believes what an entry says: whether it fits the run is asked where the run is taken up.
+ * 2. A limit that is younger than the build that wrote an entry has its default.
+ * 3. Nothing here believes what an entry says: whether it fits the run is asked where the run is taken up.
  */
 import { CaissonError } from '../../base/errors.ts'
 import { DEFAULT_LIMITS, parseLimits } from '../../machine/limits.ts'
@@ -16,6 +17,9 @@ const SEED_BYTES = 32
 const LABELS: readonly unknown[] = ['plain', 'secret']
 const FORMS: readonly unknown[] = ['auto', 'script', 'body', 'module']
 const USAGE = ['fuel', 'memoryBytes', 'calls', 'bytesIn', 'bytesOut', 'logsDropped', 'wallMs', 'idleMs']
+const AT_END: readonly unknown[] = ['wait', 'drop']
+/** Limits that came later than the first logs. */
+const LATER_LIMITS: readonly (keyof Limits)[] = ['timers']
 
 const SHAPES: Readonly<Record<string, (entry: Fields) => boolean>> = {
   start: (entry) =>
@@ -29,6 +33,7 @@ const SHAPES: Readonly<Record<string, (entry: Fields) => boolean>> = {
     entry.seed.length === SEED_BYTES &&
     isNumber(entry.nowMs) &&
     (entry.atMs === undefined || isNumber(entry.atMs)) &&
+    (entry.atEnd === undefined || AT_END.includes(entry.atEnd)) &&
     (entry.scope === undefined || isFull(entry.scope, isText)),
   open: ({ atMs, limits }) => isNumber(atMs) && areLimits(limits),
   intent: isIntent,
@@ -54,13 +59,19 @@ const SHAPES: Readonly<Record<string, (entry: Fields) => boolean>> = {
 export function parseRunEntry(value: unknown): RunEntry {
   if (isRecord(value) && isText(value.type)) {
     const holds = Object.hasOwn(SHAPES, value.type) ? SHAPES[value.type] : undefined
-    if (holds?.(value) === true) return value as unknown as RunEntry
+    if (holds?.(value) === true) return withAllLimits(value as unknown as RunEntry)
   }
   throw new CaissonError('corrupted', 'An entry of the log of a run is none.')
 }
 
 function isIntent({ type, id, capability, effect, idempotencyKey, askedAtMs }: Fields): boolean {
   return (
+/** An entry of a build that knew fewer limits. */
+function withAllLimits(entry: RunEntry): RunEntry {
+  if (!('limits' in entry) || LATER_LIMITS.every((name) => entry.limits[name] !== undefined)) return entry
+  return { ...entry, limits: parseLimits(entry.limits) }
+}
+
     type === 'intent' &&
     isId(id) &&
     isText(capability) &&
@@ -89,10 +100,10 @@ function isBudget({ type, atMs, ledger }: Fields): boolean {
   )
 }
 
-function isEnd({ status, error, limit, message }: Fields): boolean {
+function isEnd({ status, error, limit, message, left }: Fields): boolean {
   switch (status) {
     case 'completed':
-      return true
+      return left === undefined || (isRecord(left) && isLeftBehind(left))
     case 'failed':
       return isRecord(error) && isGuestError(error)
     case 'exhausted':
@@ -104,13 +115,18 @@ function isEnd({ status, error, limit, message }: Fields): boolean {
 
 function isGuestError({ name, message, code }: Fields): boolean {
   return isText(name) && isText(message) && (code === undefined || isText(code))
+function isLeftBehind({ calls, timers }: Fields): boolean {
+  return isNumber(timers) && isListOf(calls, ({ id, capability }) => isId(id) && isText(capability))
+}
+
 }
 
 /** All of them: one that is left out would be none. */
 function areLimits(limits: unknown): boolean {
-  if (!isRecord(limits) || Object.keys(DEFAULT_LIMITS).some((name) => !isNumber(limits[name]))) {
-    return false
-  }
+  if (!isRecord(limits)) return false
+  const names = Object.keys(DEFAULT_LIMITS) as (keyof Limits)[]
+  const missing = names.filter((name) => !isNumber(limits[name]))
+  if (missing.some((name) => !LATER_LIMITS.includes(name) || limits[name] !== undefined)) return false
   try {
     parseLimits(limits)
     return true

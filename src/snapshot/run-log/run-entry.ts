@@ -8,7 +8,7 @@ import type { LedgerState } from '../../capability/budget.ts'
 import type { Answer, GuestCapability } from '../../capability/call.ts'
 import type { Limits } from '../../machine/limits.ts'
 import type { RunEnd, RunUsage } from '../../machine/outcome.ts'
-import type { GuestError, LogEntry, MachineStart, ProgramForm } from '../../machine/turn.ts'
+import type { AtEnd, GuestError, LogEntry, MachineStart, ProgramForm } from '../../machine/turn.ts'
 import type { CallIntent, SyncCallRecord } from '../../ports/call-log.ts'
 
 /** What the run began with. The seed is as secret as anything that the guest sees. */
@@ -58,7 +58,7 @@ export interface SyncEntry {
   readonly records: readonly SyncCallRecord[]
 }
 
-/** Answers were delivered: ids of recorded results, or what was refused without one. */
+/** Answers were delivered, or none were, for a timer that was due: ids of recorded results, or what was refused without one. */
 export interface TurnEntry {
   readonly type: 'turn'
   readonly nowMs: number

@@ -13,7 +13,7 @@ import type { Limits } from '../../machine/limits.ts'
 import type { SyncCallRecord } from '../../ports/call-log.ts'
 import type { BudgetEntry, EndEntry, IntentEntry, MarkEntry, RunEntry, StartEntry } from './run-entry.ts'
 
-/** Answers that were delivered in one turn, at one logical time. */
+/** Answers that were delivered in one turn, at one logical time. Without any it was taken for a timer. */
 export interface RecordedTurn {
   readonly nowMs: number
   readonly answers: readonly Answer[]

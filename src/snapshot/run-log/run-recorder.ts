@@ -85,7 +85,7 @@ export class RunRecorder implements CallLog {
     return this.#options.also?.syncCalls?.(records)
   }
 
-  /** Answers are about to be delivered. */
+  /** Answers are about to be delivered, or none, and a timer is due. */
   turn(nowMs: number, answers: readonly Answer[]): void {
     const recorded = answers.map((answer) => (this.#known.has(answer.id) ? answer.id : answer))
     for (const { id } of answers) {
