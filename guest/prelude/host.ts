@@ -1,4 +1,4 @@
-import type { TimerHost } from './timers.ts'
+import type { TimerHost, Timers } from './timers.ts'
 
 /**
  * What the host lends to the prelude: functions that only the prelude holds. No guest code ever gets one, but for
@@ -17,14 +17,35 @@ export interface Host extends TimerHost {
   readonly random: () => number
   /** Evaluates a unit of the prelude and returns what its source is: a function that makes its exports. */
   readonly load: (unit: string) => Unit
+  /** Opens as many groups of the console, or closes them where negative: lines are indented. */
+  readonly indentLog: (groups: number) => void
+  /** The values as the console shows them. */
+  readonly inspect: (...values: unknown[]) => string
+  /** Milliseconds of logical time since the guest started; the clock moves by it. */
+  readonly now: () => number
+  /** When the guest started, in milliseconds since the epoch. */
+  readonly timeOrigin: () => number
+  /** A structured clone. @throws an Error with the `code` and message of the bridge's refusal */
+  readonly clone: (value: unknown) => unknown
+  /** @param count at most 65,536 */
+  readonly randomBytes: (count: number) => Uint8Array
+  /** @param name `SHA-1`, `SHA-256`, `SHA-384` or `SHA-512` */
+  readonly digest: (name: string, bytes: Uint8Array) => Uint8Array
+  /** UTF-8; lone surrogates become U+FFFD. */
+  readonly encodeText: (text: string) => Uint8Array<ArrayBuffer>
+  /** Undefined for malformed bytes, if `fatal`. @param encoding `utf-8`, `utf-16le` or `windows-1252` */
+  readonly decodeText: (bytes: Uint8Array, encoding: string, fatal: boolean) => string | undefined
 }
 
 /** A part of the prelude that is evaluated when it is first touched. */
-export type Unit = (internals: Internals) => Readonly<Record<string, unknown>>
+export type Unit<Exports = UnitExports> = (internals: Internals) => Exports
+
+export type UnitExports = Readonly<Record<string, unknown>>
 
 /** What units get from the prelude: nothing of it can be changed by a guest. */
 export interface Internals {
   readonly host: Host
+  readonly timers: Pick<Timers, 'set' | 'clear'>
   /** The exports of a unit, whatever a guest did to the globals of the same names. */
-  readonly use: (unit: string) => Readonly<Record<string, unknown>>
+  readonly use: (unit: string) => UnitExports
 }

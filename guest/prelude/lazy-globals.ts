@@ -11,25 +11,41 @@ import type { Internals } from './host.ts'
 
 /** Units by the globals that they define. */
 const UNITS: Readonly<Record<string, readonly string[]>> = {
+  abort: ['AbortController', 'AbortSignal'],
   base64: ['atob', 'btoa'],
+  clone: ['structuredClone'],
+  crypto: ['crypto', 'Crypto', 'SubtleCrypto'],
+  'dom-exception': ['DOMException'],
+  encoding: ['TextDecoder', 'TextEncoder'],
+  events: ['CustomEvent', 'Event', 'EventTarget'],
+  navigator: ['navigator', 'Navigator'],
+  performance: ['performance', 'Performance'],
 }
 
-const { defineProperty, create } = Object
+const { defineProperty, create, keys } = Object
 
 /** Puts accessors for all lazy globals on `globalThis`. */
 export function defineLazyGlobals(internals: Internals): void {
-  for (const unit of Object.keys(UNITS)) {
-    for (const name of UNITS[unit] ?? []) {
-      const descriptor = create(null) as PropertyDescriptor
-      descriptor.configurable = true
-      descriptor.enumerable = false
-      descriptor.get = () => {
-        const value = internals.use(unit)[name]
-        define(globalThis, name, value)
-        return value
-      }
-      descriptor.set = (value: unknown) => define(globalThis, name, value)
-      defineProperty(globalThis, name, descriptor)
+  for (const unit of keys(UNITS)) defineLazily(globalThis, UNITS[unit] ?? [], unit, internals)
+}
+
+/** Puts exports of `unit` on `object` when they are touched. */
+export function defineLazily(
+  object: object,
+  names: readonly string[],
+  unit: string,
+  internals: Internals,
+): void {
+  for (const name of names) {
+    const descriptor = create(null) as PropertyDescriptor
+    descriptor.configurable = true
+    descriptor.enumerable = false
+    descriptor.get = () => {
+      const value = internals.use(unit)[name]
+      define(object, name, value)
+      return value
     }
+    descriptor.set = (value: unknown) => define(object, name, value)
+    defineProperty(object, name, descriptor)
   }
 }

@@ -9,21 +9,25 @@
  * 1. No guest code runs on behalf of the prelude's own work: it uses what it captured when it was evaluated.
  * 2. Nothing of the host's is reachable but through the functions in `Host`.
  */
+import { createConsole } from './console.ts'
 import { define } from './define.ts'
 import type { Host } from './host.ts'
 import { defineLazyGlobals } from './lazy-globals.ts'
+import { defineMicrotasks } from './microtasks.ts'
 import { installTimers } from './timers.ts'
 import { createInternals } from './units.ts'
 
 /** Defines the globals. @returns the functions that the host calls, by the names that it knows them by */
 export default function install(host: Host): Readonly<Record<string, (...args: never[]) => unknown>> {
   define(Math, 'random', host.random)
-  const console = {}
-  for (const level of ['debug', 'log', 'info', 'warn', 'error'] as const) define(console, level, host[level])
-  define(globalThis, 'console', console)
   // A failure of a call has no stack before the guest throws it: until then it inherits an empty one.
   define(Error.prototype, 'stack', '')
-  defineLazyGlobals(createInternals(host))
-  const { fireTimer, nextTimer, countTimers } = installTimers(host)
+  const timers = installTimers(host)
+  const { fireTimer, nextTimer, countTimers } = timers
+  const internals = createInternals(host, timers)
+  define(globalThis, 'self', globalThis)
+  define(globalThis, 'console', createConsole(internals))
+  defineMicrotasks(host)
+  defineLazyGlobals(internals)
   return { fireTimer, nextTimer, countTimers }
 }

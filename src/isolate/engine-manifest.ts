@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-970902a2ded765d9',
+  id: 'quickjs-f4b2e88d6a7500f1',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -18,8 +18,8 @@ export const ENGINE_MANIFEST: EngineManifest = {
     rejectionField: 160,
   },
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
-  guest: 'cf7df327ed2d4a012340f5437cb4701cc75c91cd302d5da78054480296c088b8',
-  base: 'sha256:e2773ef6a3980c3816f888187c949a5f00b8ecae558553af902d995d0a3bac17',
+  guest: '1ffcf827fe9617c757f6c29c9045bc93db4c120250522b813f0da600d44c6a30',
+  base: 'sha256:dfb4b9a4668cf65c740342863c8a454116d7abf9ba8afa63c4c6b6fe3a5c4fe1',
   profiles: {
     v8: {
       sha256: 'e943977dfb653e769f3c2f487e55d2a956c1f18590d102041c88017ebff13cfb',

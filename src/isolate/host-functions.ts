@@ -13,6 +13,15 @@ export const HOST_FUNCTIONS = {
   load: 7,
   armTimer: 8,
   report: 9,
+  indentLog: 16,
+  inspect: 17,
+  now: 18,
+  timeOrigin: 19,
+  clone: 20,
+  randomBytes: 21,
+  digest: 22,
+  encodeText: 23,
+  decodeText: 24,
 } as const
 
 /** Capabilities follow from here, in the order of `MachineStart.capabilities`. */

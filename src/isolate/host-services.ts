@@ -27,16 +27,14 @@ import { ConsoleLog } from './console-log.ts'
 import type { InstanceHandlers } from './engine-instance.ts'
 import { GuestModules } from './guest-modules.ts'
 import { evaluateTrusted } from './guest-runtime.ts'
+import { CALL_FUEL, CALL_FUEL_PER_BYTE } from './host-fuel.ts'
 import { FIRST_CAPABILITY, HOST_FUNCTIONS } from './host-functions.ts'
 import type { PooledInstance } from './instance-pool.ts'
 import type { IsolateState, PendingRecord } from './isolate-state.ts'
+import { LibraryServices } from './library-services.ts'
 import { LogicalClock } from './logical-clock.ts'
 import { RandomStreams } from './randomness.ts'
 import { Rejections } from './rejections.ts'
-
-/** Fuel for the host's part of a call, and for each byte of its arguments or answer. */
-const CALL_FUEL = 2_000
-const CALL_FUEL_PER_BYTE = 8
 
 /** Fuel for the host's part of arming a timer. */
 const TIMER_FUEL = 500
@@ -72,14 +70,15 @@ export class HostServices implements InstanceHandlers {
   calls = 0
   bytesIn = 0
   bytesOut = 0
-  readonly modules: GuestModules
   /** Timers armed, each repetition of an interval included. */
   timers = 0
+  readonly modules: GuestModules
   readonly #pooled: PooledInstance
   readonly #syncCalls: SyncCalls
   readonly #limits: Limits
   readonly #capabilities: readonly NumberedCapability[]
   readonly #log: ConsoleLog
+  #library: LibraryServices | undefined
   readonly #rejections = new Rejections()
   readonly #pending = new Map<number, PendingRecord>()
   #random: RandomStreams | Uint8Array
@@ -205,8 +204,8 @@ export class HostServices implements InstanceHandlers {
     this.#pooled = pooled
     this.#syncCalls = syncCalls
     this.#limits = limits
-    this.modules = new GuestModules(capabilities.some(({ name }) => name === LOAD_MODULE))
     this.#capabilities = capabilities
+    this.modules = new GuestModules(capabilities.some(({ name }) => name === LOAD_MODULE))
     this.#log = log
     this.clock = clock
     this.#random = random
@@ -221,7 +220,7 @@ export class HostServices implements InstanceHandlers {
     if (fn === HOST_FUNCTIONS.report) return this.#report(values)
     if (fn === HOST_FUNCTIONS.load) return this.#loadUnit(values)
     const level = LEVELS[fn]
-    if (level === undefined) throw new CaissonError('corrupted', `The guest called host function ${fn}.`)
+    if (level === undefined) return this.#standardLibrary().call(fn, count, values)
     if (!this.#log.hasRoom) this.#log.drop()
     else {
       const text = this.#pooled.reader.inspectAll(values, count)
@@ -261,6 +260,17 @@ export class HostServices implements InstanceHandlers {
       return this.locate(read)
     })
     return 0
+  }
+
+  /** Made on first use: most programs never ask. */
+  #standardLibrary(): LibraryServices {
+    this.#library ??= new LibraryServices({
+      pooled: this.#pooled,
+      clock: this.clock,
+      log: this.#log,
+      random: () => this.#randomness(),
+    })
+    return this.#library
   }
 
   #randomness(): RandomStreams {
@@ -337,16 +347,6 @@ export class HostServices implements InstanceHandlers {
     return promise.promise
   }
 
-  /** A refusal of the bridge itself: awaited capabilities reject, sync ones throw. */
-  #refuse(capability: GuestCapability, failure: GuestFailure): number {
-    if (capability.sync) return this.#throwInGuest(failure)
-    const { promise, resolve, reject } = this.#pooled.newPromise()
-    const error = this.#pooled.writer.writeFailure(failure)
-    this.#pooled.callAndFree(reject, error)
-    this.#pooled.free(error, resolve, reject)
-    return promise
-  }
-
   normalizeModule(referrer: string, specifier: string): number {
     const { instance } = this.#pooled
     instance.gauge.charge(CALL_FUEL)
@@ -372,6 +372,16 @@ export class HostServices implements InstanceHandlers {
     const { specifier, referrer } = args as ModuleRequest
     this.modules.hand(String(specifier), String(referrer), name, files)
     this.receive(files.reduce((sum, { code }) => sum + code.length, 0))
+  }
+
+  /** A refusal of the bridge itself: awaited capabilities reject, sync ones throw. */
+  #refuse(capability: GuestCapability, failure: GuestFailure): number {
+    if (capability.sync) return this.#throwInGuest(failure)
+    const { promise, resolve, reject } = this.#pooled.newPromise()
+    const error = this.#pooled.writer.writeFailure(failure)
+    this.#pooled.callAndFree(reject, error)
+    this.#pooled.free(error, resolve, reject)
+    return promise
   }
 
   #throwInGuest(failure: GuestFailure): number {
@@ -444,9 +454,12 @@ function sameCapabilities(
     ...capability,
     index: index.get(`${capability.sync ? 'sync ' : ''}${capability.name}`) ?? -1,
   }))
-  const missing = numbered.filter((one) => one.index < 0).map(({ name }) => name)
+  // Without anybody who gives modules, an import is refused when it asks.
+  const missing = numbered
+    .filter(({ index, name }) => index < 0 && name !== LOAD_MODULE)
+    .map(({ name }) => name)
   const names = new Set(captured.map(({ name }) => name))
-  const added = granted.filter(({ name }) => !names.has(name)).map(({ name }) => name)
+  const added = granted.filter(({ name }) => !names.has(name) && name !== LOAD_MODULE).map(({ name }) => name)
   if (missing.length > 0 || added.length > 0) {
     throw new CaissonError(
       'checkpoint_refused',

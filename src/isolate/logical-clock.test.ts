@@ -47,9 +47,9 @@ describe('LogicalClock', () => {
       fc.property(
         fc.maxSafeNat().map((n) => n % (MAX_TIME_MS * 1000)),
         (microseconds) => {
-          const clock = LogicalClock.fromState({ microseconds })
+          const clock = LogicalClock.fromState({ microseconds, origin: 0 })
           clock.advance(clock.peek())
-          expect(clock.state()).toEqual({ microseconds })
+          expect(clock.state()).toEqual({ microseconds, origin: 0 })
         },
       ),
     )
@@ -60,6 +60,8 @@ describe('LogicalClock', () => {
     clock.read()
     const again = LogicalClock.fromState(JSON.parse(JSON.stringify(clock.state())))
     expect(again.read()).toBe(clock.read())
+    expect(again.readSinceOrigin()).toBe(0.002)
+    expect(again.originMs).toBe(NOW)
   })
 
   it('refuses impossible times and states', () => {
@@ -68,7 +70,8 @@ describe('LogicalClock', () => {
       expect(() => new LogicalClock(0).advance(ms)).toThrow(CaissonError)
     }
     for (const microseconds of [Number.NaN, -1, 0.5, 2 ** 53, '1' as unknown as number]) {
-      expect(() => LogicalClock.fromState({ microseconds })).toThrow(CaissonError)
+      expect(() => LogicalClock.fromState({ microseconds, origin: 0 })).toThrow(CaissonError)
+      expect(() => LogicalClock.fromState({ microseconds: 1, origin: microseconds })).toThrow(CaissonError)
     }
   })
 })

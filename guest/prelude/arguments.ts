@@ -1,0 +1,26 @@
+/** Arguments of functions that guests call, as Web IDL takes them. */
+
+/** @throws TypeError unless `given` arguments are enough */
+export function requireArguments(given: number, needed: number, what: string): void {
+  if (given >= needed) return
+  throw new TypeError(`${what} takes ${needed} argument${needed === 1 ? '' : 's'}, and got ${given}.`)
+}
+
+/** The bytes that a `BufferSource` shows, not copied. @throws TypeError for anything else */
+export function bytesOf(source: unknown, what: string): Uint8Array {
+  if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
+  if (source instanceof ArrayBuffer || source instanceof SharedArrayBuffer) return new Uint8Array(source)
+  throw new TypeError(`${what} takes an ArrayBuffer or a view of one.`)
+}
+
+/** As `bytesOf`, of a buffer of its own: what the host reads is no more than these. */
+export function ownBytesOf(source: unknown, what: string): Uint8Array {
+  return new Uint8Array(bytesOf(source, what))
+}
+
+/** A dictionary argument. @throws TypeError for what is none */
+export function dictionary(value: unknown, what: string): Readonly<Record<string, unknown>> {
+  if (value === undefined || value === null) return {}
+  if (typeof value === 'object' || typeof value === 'function') return value as Record<string, unknown>
+  throw new TypeError(`${what} takes an object of options.`)
+}
