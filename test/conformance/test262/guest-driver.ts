@@ -8,14 +8,13 @@
  * 3. Apart from `print` and `$262` no global is left.
  */
 
+import { adoptBox, EVALUATED } from '../script-evaluator.ts'
+
 /** Host functions that the driver takes, in the order of the guest's capabilities. */
 export const DRIVER_CALLS = ['adopt', 'evaluate', 'print', 'report', 'next'] as const
 
-/** Answers of `evaluate`. What was thrown, or what it evaluated to, is in the box. */
-export const EVALUATED = { value: 0, thrown: 1, promise: 2 } as const
-
-/** Where the box stands until the host has adopted it. */
-export const BOX = ['$262', 'box'] as const
+/** The global that lends the driver its functions, until it has taken them. */
+export const HOLDER = '$262'
 
 /** Which script `evaluate` takes: a number counts in the order of the harness, a text is `$262.evalScript`'s. */
 export const TEST_SCRIPT = -1
@@ -27,22 +26,17 @@ export interface DriverReport {
   readonly message: string
 }
 
-/** @param harnessFiles how many scripts stand before the test */
-export function driverSource(harnessFiles: number): string {
+/**
+ * @param harnessFiles how many scripts stand before the test
+ * @param isModule a module has ended when its promise is settled; what a script evaluates to is its own affair
+ */
+export function driverSource(harnessFiles: number, isModule: boolean): string {
   return `(() => {
-  const { adopt, evaluate, print, report, next } = $262
-  const box = Object.assign(Object.create(null), { value: undefined })
-  $262.box = box
-  adopt()
-  delete globalThis.$262
+  const { adopt, evaluate, print, report, next } = globalThis.${HOLDER}
+  ${adoptBox(HOLDER)}
   const { apply, defineProperty } = Reflect
   const { then } = Promise.prototype
   const { transfer } = ArrayBuffer.prototype
-  const take = () => {
-    const { value } = box
-    box.value = undefined
-    return value
-  }
   const run = (script) => {
     const ended = evaluate(script)
     const value = take()
@@ -79,7 +73,7 @@ export function driverSource(harnessFiles: number): string {
     const ended = evaluate(${TEST_SCRIPT})
     const value = take()
     if (ended === ${EVALUATED.thrown}) failed(value)
-    else if (ended === ${EVALUATED.promise}) apply(then, value, [passed, failed])
+    else if (ended === ${EVALUATED.promise} && ${isModule}) apply(then, value, [passed, failed])
     else passed()
   }])
   return new Promise(() => {})

@@ -1,5 +1,6 @@
 /** One way in which a test is run. A test without flags has two: as it is, and in strict mode. */
 import type { ModuleSource } from '../lent-modules.ts'
+import type { Script } from '../script-evaluator.ts'
 import type { FrontMatter } from './front-matter.ts'
 
 export interface Test262Test {
@@ -18,12 +19,6 @@ export function modesOf({ flags }: FrontMatter): readonly Mode[] {
   if (flags.has('onlyStrict')) return ['strict']
   if (flags.has('noStrict')) return ['sloppy']
   return ['sloppy', 'strict']
-}
-
-/** A script or module as it is evaluated. */
-export interface Script {
-  readonly fileName: string
-  readonly source: string
 }
 
 /** Everything that a guest is given to run a test in one mode. */

@@ -12,14 +12,10 @@ import type { InstancePool } from '../../../src/isolate/instance-pool.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../../src/machine/limits.ts'
 import type { MachineStart, SyncCalls, Turn } from '../../../src/machine/turn.ts'
 import { MovingIsolate } from '../moving-isolate.ts'
-import { BOX, DRIVER_CALLS, type DriverReport, driverSource, EVALUATED, TEST_SCRIPT } from './guest-driver.ts'
-import type { Scenario, Script } from './scenario.ts'
+import { EVAL, EVALUATED, type Script, ScriptEvaluator } from '../script-evaluator.ts'
+import { DRIVER_CALLS, type DriverReport, driverSource, HOLDER, TEST_SCRIPT } from './guest-driver.ts'
+import type { Scenario } from './scenario.ts'
 import type { Outcome } from './verdict.ts'
-
-/** Flags of the engine's eval. */
-const EVAL_SCRIPT = 0
-const EVAL_MODULE = 1
-const EVAL_COMPILE_ONLY = 1 << 5
 
 /** Jobs of a test after each of which a moved guest is moved again. Most tests leave fewer. */
 const MOVES = 48
@@ -53,8 +49,7 @@ export function runScenario(pool: InstancePool, scenario: Scenario, options: Gue
 class TestGuest implements SyncCalls {
   readonly #scenario: Scenario
   readonly #isolate: MovingIsolate
-  /** Cell of the guest's box, a place where values pass without being copied. */
-  #box = 0
+  readonly #scripts: ScriptEvaluator
   #report: DriverReport | undefined
   #refusedByParser = false
   readonly #printed: string[] = []
@@ -62,16 +57,17 @@ class TestGuest implements SyncCalls {
   constructor(pool: InstancePool, scenario: Scenario, limits: Limits) {
     this.#scenario = scenario
     const start: MachineStart = {
-      source: driverSource(scenario.harness.length),
+      source: driverSource(scenario.harness.length, scenario.mode === 'module'),
       form: 'script',
       fileName: 'test262-host.js',
       input: undefined,
-      capabilities: DRIVER_CALLS.map((name) => ({ name: `$262.${name}`, sync: name !== 'next' })),
+      capabilities: DRIVER_CALLS.map((name) => ({ name: `${HOLDER}.${name}`, sync: name !== 'next' })),
       limits,
       seed: new Uint8Array(32),
       nowMs: Date.UTC(2026, 0, 1),
     }
     this.#isolate = new MovingIsolate(pool, this, start, scenario.modules)
+    this.#scripts = new ScriptEvaluator(this.#isolate)
   }
 
   run(moves: boolean): Outcome {
@@ -98,7 +94,7 @@ class TestGuest implements SyncCalls {
   call(index: number, args: unknown): unknown {
     switch (DRIVER_CALLS[index]) {
       case 'adopt':
-        this.#adopt()
+        this.#scripts.adopt(HOLDER)
         return undefined
       case 'evaluate':
         return this.#evaluate(args as number | string)
@@ -123,65 +119,26 @@ class TestGuest implements SyncCalls {
     }
   }
 
-  #adopt(): void {
-    const { guest } = this.#isolate.pooled
-    const [holder, box] = BOX
-    const object = this.#property(guest.global, holder)
-    this.#box = this.#property(object, box)
-    this.#isolate.pooled.free(object)
-  }
-
   #evaluate(which: number | string): number {
-    if (typeof which === 'string')
-      return this.#keep(this.#eval({ fileName: this.#scenario.test.path, source: which }, 0))
-    if (which !== TEST_SCRIPT) return this.#keep(this.#eval(this.#harness(which), EVAL_SCRIPT))
     const { script, mode, test } = this.#scenario
-    const goal = mode === 'module' ? EVAL_MODULE : EVAL_SCRIPT
+    if (typeof which === 'string') {
+      return this.#scripts.evaluate({ fileName: test.path, source: which }, EVAL.script)
+    }
+    if (which !== TEST_SCRIPT) return this.#scripts.evaluate(this.#harness(which), EVAL.script)
+    const goal = mode === 'module' ? EVAL.module : EVAL.script
     const phase = test.matter.negative?.phase
     // A module that is compiled twice would be two modules.
     if (phase === 'parse' || (phase !== undefined && mode !== 'module')) {
-      const ended = this.#keep(this.#eval(script, goal | EVAL_COMPILE_ONLY))
+      const ended = this.#scripts.evaluate(script, goal | EVAL.compileOnly)
       this.#refusedByParser = ended === EVALUATED.thrown
       if (this.#refusedByParser || phase === 'parse') return ended
     }
-    return this.#keep(this.#eval(script, goal))
+    return this.#scripts.evaluate(script, goal)
   }
 
   #harness(index: number): Script {
     const script = this.#scenario.harness[index]
     if (script === undefined) throw new Error(`There is no harness script ${index}.`)
     return script
-  }
-
-  /** An owned cell. */
-  #eval({ source, fileName }: Script, flags: number): number {
-    const { instance, guest } = this.#isolate.pooled
-    const code = instance.allocateText(source)
-    const file = instance.allocateText(fileName)
-    const cell = instance.exports.QTS_Eval(guest.context, code.pointer, code.bytes, file.pointer, 0, flags)
-    instance.exports.free(code.pointer)
-    instance.exports.free(file.pointer)
-    return cell
-  }
-
-  /** Puts a value, or what was thrown instead of it, into the box. Frees the cell. */
-  #keep(cell: number): number {
-    const pooled = this.#isolate.pooled
-    const { instance, guest } = pooled
-    const thrown = pooled.exceptionOf(cell)
-    const key = instance.newString(guest.context, 'value')
-    instance.exports.QTS_SetProp(guest.context, this.#box, key, thrown === 0 ? cell : thrown)
-    const isPromise = thrown === 0 && instance.exports.QTS_PromiseState(guest.context, cell) >= 0
-    pooled.free(key, cell, ...(thrown === 0 ? [] : [thrown]))
-    if (thrown !== 0) return EVALUATED.thrown
-    return isPromise && this.#scenario.mode === 'module' ? EVALUATED.promise : EVALUATED.value
-  }
-
-  #property(object: number, name: string): number {
-    const { instance, guest } = this.#isolate.pooled
-    const key = instance.newString(guest.context, name)
-    const cell = instance.exports.QTS_GetProp(guest.context, object, key)
-    this.#isolate.pooled.free(key)
-    return cell
   }
 }
