@@ -745,6 +745,15 @@ export const DEFENCES: readonly Defence[] = [
     tests: ['test/browser/run-store.test.ts'],
   },
   {
+    name: 'checkpoints-tied-to-their-log',
+    against:
+      'Who writes to a store joins an older checkpoint with a later place in the log: its payments are made again.',
+    file: 'src/runtime/kept-run.ts',
+    find: 'from.name === state.mark',
+    replace: '(from.name === state.mark || run !== undefined)',
+    tests: ['test/attacks/lying-stores.test.ts'],
+  },
+  {
     name: 'recorded-answers-are-not-asked-again',
     against: 'A process dies after a payment, and the next one pays again.',
     file: 'src/machine/driver.ts',
@@ -763,7 +772,7 @@ export const DEFENCES: readonly Defence[] = [
   {
     name: 'restored-calls-are-in-doubt',
     against: 'A checkpoint file is restored twice, and its payment is made twice.',
-    file: 'src/runtime/runtime.ts',
+    file: 'src/runtime/stepped-guests.ts',
     find: '!gate.isRepeatable(call.capability)',
     replace: 'gate.isRepeatable(call.capability)',
     tests: ['test/checkpoints/restore.test.ts'],
@@ -779,9 +788,9 @@ export const DEFENCES: readonly Defence[] = [
   {
     name: 'kept-runs-are-not-restored-beside-their-record',
     against: 'The budget of a kept run is spent again from a copy of its checkpoint.',
-    file: 'src/runtime/runtime.ts',
-    find: 'if ((await this.#options.store?.head(run)) === undefined) return',
-    replace: 'if ((await this.#options.store?.head(run)) !== null) return',
+    file: 'src/runtime/stepped-guests.ts',
+    find: '(await watchedStore(store, signal).head(run)) === undefined',
+    replace: '(await watchedStore(store, signal).head(run)) !== null',
     tests: ['test/attacks/resume.test.ts'],
   },
   {
@@ -828,9 +837,9 @@ export const DEFENCES: readonly Defence[] = [
   {
     name: 'limits-of-strangers-only-narrow',
     against: 'A checkpoint that anybody can write raises the fuel of its guest.',
-    file: 'src/runtime/runtime.ts',
-    find: 'this.#checkpoints.authenticated ? captured : narrower(captured, defaults)',
-    replace: 'this.#checkpoints.authenticated || defaults ? captured : narrower(captured, defaults)',
+    file: 'src/runtime/stepped-guests.ts',
+    find: 'checkpoints.authenticated ? captured : narrower(captured, bounds.defaults)',
+    replace: 'checkpoints.authenticated || bounds ? captured : narrower(captured, bounds.defaults)',
     tests: ['test/checkpoints/restore.test.ts'],
   },
   {

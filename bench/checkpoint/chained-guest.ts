@@ -141,7 +141,7 @@ export class ChainedGuest {
 
   /** Captures the guest and writes it against the checkpoint before, or alone. */
   async checkpoint(): Promise<Uint8Array> {
-    const { machine, session, inDoubt } = await this.#stepper.capture()
+    const { machine, session } = await this.#stepper.capture()
     this.#pages = this.#pages.with(machine.changes)
     this.#sequence += 1
     const { memoryBytes, state } = machine
@@ -150,7 +150,7 @@ export class ChainedGuest {
       {
         memoryBytes,
         pages: this.#pages,
-        state: { guestId: 'bench-1', limits, session, machine: state, inDoubt },
+        state: { guestId: 'bench-1', limits, session, machine: state },
       },
       OWNER,
       this.#sequence,

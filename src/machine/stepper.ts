@@ -35,7 +35,6 @@ export interface StepperOptions extends SessionOptions {
 export interface CapturedGuest {
   readonly machine: MachineCapture
   readonly session: SessionState
-  readonly inDoubt: readonly number[]
 }
 
 /** A guest under the embedder's hand. */
@@ -203,7 +202,7 @@ export class Stepper {
   capture(): Promise<CapturedGuest> {
     return this.#betweenSteps(async () => {
       const machine = await this.#options.machine.capture()
-      return { machine, session: this.#session.state(), inDoubt: this.inDoubt }
+      return { machine, session: this.#session.state() }
     })
   }
 

@@ -1,4 +1,5 @@
 /** Writes and reads the checkpoints of one runtime's guests: what all of them have in common. */
+import { toHex } from '../base/bytes.ts'
 import type { Digest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
 import type { BaseImage } from '../isolate/base-image.ts'
@@ -17,6 +18,8 @@ import { type InspectedCheckpoint, inspectCheckpoint } from '../snapshot/contain
 import type { PageTree } from '../snapshot/page-tree.ts'
 import type { EntryCodecOptions } from '../snapshot/run-log/entry-codec.ts'
 import { decodeGuestState, encodeGuestState, type GuestState } from './guest-state.ts'
+
+const MARK_BYTES = 16
 
 /**
  * When a run is checkpointed: as soon as `calls`, `bytes` or `ms` is reached since the last time, and when it is
@@ -95,6 +98,11 @@ export class Checkpoints {
   /** Whether nothing of a run is kept in the clear. */
   get encrypts(): boolean {
     return this.#options.keys?.encryption !== undefined
+  }
+
+  /** A name for a capture that no other one has, also not one of a run that had the same name before. */
+  nameMark(): string {
+    return toHex(this.#decodeOptions().ports.entropy.bytes(MARK_BYTES))
   }
 
   /** What log entries are sealed with. */

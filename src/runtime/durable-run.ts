@@ -33,7 +33,7 @@ import {
   type RunSummary,
   summarizeCall,
 } from './run-summary.ts'
-import { giveBack, type WatchedStore } from './watched-store.ts'
+import { giveBack, prolong, type WatchedStore } from './watched-store.ts'
 
 export interface DurableRunOptions {
   readonly store: WatchedStore
@@ -122,8 +122,8 @@ export class DurableRun {
       ...(from && { open: from.record.open, known: from.record.undelivered }),
     })
     this.#renewal = setInterval(() => {
-      // A lease that is lost shows where it is used.
-      lease.renew(LEASE_MS).catch(() => {})
+      // A lease that is lost, or cannot be prolonged in whatever way, shows where it is used.
+      new Promise<void>((resolve) => resolve(lease.renew(LEASE_MS))).catch(() => {})
     }, LEASE_MS / 3)
   }
 
@@ -144,6 +144,8 @@ export class DurableRun {
 
   /** The guest waits: captures it where the policy says so, or where it must. */
   async atRest(machine: Machine, session: Session, must: boolean): Promise<void> {
+    // A turn in the host's own thread keeps its timers waiting: nobody may have come while it ran out.
+    if (!(await isHeld(this.#options.lease))) await prolong(this.#options.lease, LEASE_MS)
     if (must) {
       await this.settle()
       await this.#take(machine, session)
@@ -231,13 +233,14 @@ export class DurableRun {
     const { guest } = this.#options
     this.#failure = undefined
     const captured = await machine.capture()
-    const position = this.recorder.mark()
+    const mark = this.#options.checkpoints.nameMark()
+    const position = this.recorder.mark(mark)
     this.#callsAtLast = this.#delivered
     this.#bytesAtLast = this.recorder.bytes
     this.#timeAtLast = this.#options.clock.monotonic()
     this.#pages = this.#pages.with(captured.changes)
     const pages = this.#pages
-    const state: GuestState = { ...guest, session: session.state(), machine: captured.state, inDoubt: [] }
+    const state: GuestState = { ...guest, session: session.state(), machine: captured.state, mark }
     const summary = this.#waiting(machine)
     this.#writing = this.#write({ memoryBytes: captured.memoryBytes, pages, state }, position, summary)
       .catch((error: unknown) => {
@@ -298,6 +301,14 @@ export class DurableRun {
     this.#head = head
     this.#written = written
     this.#told = told(summary)
+  }
+}
+
+async function isHeld(lease: RunLease): Promise<boolean> {
+  try {
+    return await lease.held()
+  } catch {
+    return false
   }
 }
 

@@ -17,8 +17,11 @@ export interface GuestState {
   readonly session: SessionState
   /** Checked by the machine that takes it. */
   readonly machine: unknown
-  /** Pending calls that may have taken effect before an earlier restore. */
-  readonly inDoubt: readonly number[]
+  /**
+   * Of a kept run: the name of the mark that its log has for this capture. A head alone could join a checkpoint with
+   * the place of another one in the log. Left out by builds that did not tie the two.
+   */
+  readonly mark?: string
 }
 
 const VERSION = 1
@@ -37,12 +40,17 @@ export function decodeGuestState(bytes: Uint8Array): GuestState {
   if (typeof state !== 'object' || state === null || state.version !== VERSION) {
     throw corrupted('it is not of version 1')
   }
-  const { guestId, limits, session, machine, inDoubt } = state
+  // Earlier builds wrote a list `inDoubt`, which nobody read: what is in doubt follows from the record of the run.
+  const { guestId, limits, session, machine, mark } = state
   if (typeof guestId !== 'string' || !GUEST_ID.test(guestId)) throw corrupted('the id of the guest is none')
-  if (!Array.isArray(inDoubt) || !inDoubt.every((id) => Number.isSafeInteger(id))) {
-    throw corrupted('the calls in doubt are no list of ids')
+  if (mark !== undefined && typeof mark !== 'string') throw corrupted('the name of its mark is none')
+  return {
+    guestId,
+    limits: checkedLimits(limits),
+    session: parseSessionState(session),
+    machine,
+    ...(mark !== undefined && { mark }),
   }
-  return { guestId, limits: checkedLimits(limits), session: parseSessionState(session), machine, inDoubt }
 }
 
 function checkedLimits(limits: unknown): Limits {

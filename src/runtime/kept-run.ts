@@ -5,6 +5,8 @@
  * 1. The log is read from the mark of the checkpoint, or from its start where there is none, or none is wanted.
  * 2. What belongs to another tenant or principal, or to a checkpoint of another engine, is refused before anything is
  *    made of it.
+ * 3. A checkpoint is gone on from with the part of the log that was written after it, and no other: from a later part,
+ *    calls that were answered between would be made again. A head says where that is, and nobody vouches for a head.
  */
 import type { Digest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
@@ -59,6 +61,7 @@ export async function readKeptRun(
   const record = foldRun(entries)
   if (record.from.type === 'start') checkOwner(record.from, owner)
   else if (read === undefined) throw noStart(owner.run)
+  if (read !== undefined) checkMark(record.from, read, owner.run)
   const captured = read?.state ?? (record.from as StartEntry)
   return { head, read, record, codec, at, captured }
 }
@@ -155,6 +158,9 @@ async function readEntries(
     }
     if (sealed.length < ENTRIES_AT_ONCE) break
   }
+  if (entries.length === 0 && from > 0) {
+    throw new CaissonError('corrupted', `The log of run "${run}" ends before its newest checkpoint.`)
+  }
   if (entries.length === 0) throw new CaissonError('not_found', `There is no run "${run}" in the store.`)
   return { entries, at: from + entries.length }
 }
@@ -170,6 +176,15 @@ function checkOwner({ tenant, principal }: StartEntry, owner: RunOwner): void {
       })
     }
   }
+}
+
+/** @throws CaissonError `corrupted` */
+function checkMark(from: RunRecord['from'], { state }: ReadCheckpoint, run: string): void {
+  if (from.type === 'mark' && from.name === state.mark) return
+  throw new CaissonError(
+    'corrupted',
+    `The head of run "${run}" joins a checkpoint with a place in the log that is not its own.`,
+  )
 }
 
 function noStart(run: string): CaissonError {

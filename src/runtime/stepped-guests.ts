@@ -14,7 +14,6 @@ import type { SessionOptions } from '../machine/session.ts'
 import { Stepper, type StepperOptions } from '../machine/stepper.ts'
 import type { Machine, MachineStart } from '../machine/turn.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { RunStore } from '../ports/run-store.ts'
 import type { PageTree } from '../snapshot/page-tree.ts'
 import { checkRestoreOptions } from './check-options.ts'
 import type { CheckpointOwner, Checkpoints } from './checkpoints.ts'
@@ -27,6 +26,7 @@ import { type LimitBounds, limitsOf } from './machine-start.ts'
 import type { RestoreOptions, RunOptions } from './options.ts'
 import type { Outcome } from './outcome.ts'
 import { DEFAULT_DOMAIN, ownerOf } from './run-owner.ts'
+import { type WatchedStore, watchedStore } from './watched-store.ts'
 
 /** A guest between admission and release. */
 export interface Admitted {
@@ -38,7 +38,7 @@ export interface Admitted {
 
 /** What the runtime lends. */
 export interface SteppedGuestsParts {
-  readonly store: Pick<RunStore, 'head'> | undefined
+  readonly store: WatchedStore | undefined
   readonly clock: Clock
   readonly checkpoints: Checkpoints
   readonly machines: MachineMaker
@@ -99,7 +99,7 @@ export class SteppedGuests {
     const { checkpoints, machines, line, gateFor, sessionOf } = this.#parts
     const { domain = DEFAULT_DOMAIN, principal = '', signal } = options
     const read = await checkpoints.read(checkpoint.slice(), { tenant: domain, principal })
-    await this.#refuseKept(read.header.run)
+    await this.#refuseKept(read.header.run, signal)
     const { guestId, session: restored } = read.state
     const gate = gateFor(options, guestId)
     const limits = this.#limitsAfter(read.state.limits, options.limits)
@@ -139,8 +139,9 @@ export class SteppedGuests {
     }
   }
 
-  async #refuseKept(run: string): Promise<void> {
-    if ((await this.#parts.store?.head(run)) === undefined) return
+  async #refuseKept(run: string, signal: AbortSignal | undefined): Promise<void> {
+    const { store } = this.#parts
+    if (store === undefined || (await watchedStore(store, signal).head(run)) === undefined) return
     throw new CaissonError(
       'checkpoint_refused',
       `The checkpoint is of run "${run}", which the store keeps: go on with it by resume.`,
@@ -168,7 +169,7 @@ export class SteppedGuests {
       complete: (outcome) => complete(outcome, start),
       release: () => machine.dispose(),
       ...(digested === true && { digest: () => machine.stateDigest() }),
-      write: async ({ machine: captured, session, inDoubt }) => {
+      write: async ({ machine: captured, session }) => {
         pages = pages.with(captured.changes)
         sequence += 1
         const { memoryBytes, state } = captured
@@ -176,7 +177,7 @@ export class SteppedGuests {
           {
             memoryBytes,
             pages,
-            state: { guestId: made.guestId, limits: start.limits, session, machine: state, inDoubt },
+            state: { guestId: made.guestId, limits: start.limits, session, machine: state },
           },
           made.owner,
           sequence,

@@ -6,9 +6,11 @@
  * 2. A store that does not answer within `PATIENCE_MS` has failed, and within `PATIENCE_AFTER_ABORT_MS` once whoever
  *    waits was told to stop. What it still does then changes nothing that it
  *    would not have changed before: writes are compared, and a lease that comes late is given back.
+ * 3. What it answers has the type that it should have, or it has failed.
  */
 import { CaissonError } from '../base/errors.ts'
 import type { RunLease, RunStore } from '../ports/run-store.ts'
+import { blobFrom, entriesFrom, headFrom, leaseFrom } from './store-answers.ts'
 
 /** Far longer than a disk or a network takes, far shorter than a run that waits for ever. */
 const PATIENCE_MS = 60_000
@@ -29,15 +31,16 @@ export function watchedStore(store: WatchedStore, signal?: AbortSignal): Watched
   ): Promise<T> => answerOf(operation, ask, signal, tooLate)
   return {
     putBlob: (id, bytes) => watch('putBlob', () => store.putBlob(id, bytes)),
-    getBlob: (id) => watch('getBlob', () => store.getBlob(id)),
-    head: (run) => watch('head', () => store.head(run)),
+    getBlob: (id) => watch('getBlob', async () => blobFrom(await store.getBlob(id))),
+    head: (run) => watch('head', async () => headFrom(await store.head(run))),
     setHead: (run, head, lease) => watch('setHead', () => store.setHead(run, head, lease)),
     append: (run, at, entries, lease) => watch('append', () => store.append(run, at, entries, lease)),
-    entries: (run, from, most) => watch('entries', () => store.entries(run, from, most)),
+    entries: (run, from, most) =>
+      watch('entries', async () => entriesFrom(await store.entries(run, from, most), most)),
     lease: (run, ttlMs) =>
       watch(
         'lease',
-        () => store.lease(run, ttlMs),
+        async () => leaseFrom(await store.lease(run, ttlMs)),
         (late) => giveBack(late, signal),
       ),
   }
@@ -46,9 +49,18 @@ export function watchedStore(store: WatchedStore, signal?: AbortSignal): Watched
 /** A lease that cannot be given back runs out: that changes nothing of how the run came to rest. */
 export async function giveBack(lease: RunLease, signal?: AbortSignal): Promise<void> {
   try {
-    await answerOf('release', () => lease.release(), signal)
+    await answerOf('release', async () => lease.release(), signal)
   } catch {
     // Whoever comes next waits for it.
+  }
+}
+
+/** A lease that cannot be prolonged runs out: that shows where it is used. */
+export async function prolong(lease: RunLease, ttlMs: number): Promise<void> {
+  try {
+    await answerOf('renew', async () => lease.renew(ttlMs), undefined)
+  } catch {
+    // Whoever acts for the run asks whether it is held.
   }
 }
 

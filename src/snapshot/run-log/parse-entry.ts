@@ -43,8 +43,12 @@ const SHAPES: Readonly<Record<string, (entry: Fields) => boolean>> = {
   turn: ({ nowMs, answers }) =>
     isNumber(nowMs) && isFull(answers, (answer) => isId(answer) || (isRecord(answer) && isAnswer(answer))),
   budget: isBudget,
-  mark: ({ budget, open, known }) =>
-    isRecord(budget) && isBudget(budget) && isListOf(open, isIntent) && isListOf(known, isAnswer),
+  mark: ({ name, budget, open, known }) =>
+    (name === undefined || isText(name)) &&
+    isRecord(budget) &&
+    isBudget(budget) &&
+    isListOf(open, isIntent) &&
+    isListOf(known, isAnswer),
   end: ({ atMs, end, usage, logs, unhandledRejections }) =>
     isNumber(atMs) &&
     isRecord(end) &&

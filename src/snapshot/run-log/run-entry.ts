@@ -76,6 +76,8 @@ export interface BudgetEntry {
 /** The guest was captured here: whoever goes on from that checkpoint reads from here. */
 export interface MarkEntry {
   readonly type: 'mark'
+  /** Names the capture, as its checkpoint does. Left out by builds that did not tie the two. */
+  readonly name?: string
   readonly budget: BudgetEntry
   /** Calls that were let in and not answered by then. */
   readonly open: readonly IntentEntry[]

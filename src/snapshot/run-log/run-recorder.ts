@@ -95,10 +95,15 @@ export class RunRecorder implements CallLog {
     this.add({ type: 'turn', nowMs, answers: recorded })
   }
 
-  /** The guest is captured now. @returns the number of the entry that whoever goes on from it reads from */
-  mark(): number {
+  /**
+   * The guest is captured now.
+   * @param name of the capture, which its checkpoint has too
+   * @returns the number of the entry that whoever goes on from it reads from
+   */
+  mark(name: string): number {
     const entry: MarkEntry = {
       type: 'mark',
+      name,
       budget: this.#budget(),
       open: [...this.#open.values()],
       known: [...this.#known.values()],
