@@ -8,8 +8,8 @@ const hashAtOnce: typeof crypto.hash | undefined = crypto.hash
 /** Several times as fast as the neutral one, from about 100 bytes on. */
 export const nodeHash: Hash = {
   sha256: (bytes) =>
-    bytesOf(hashAtOnce?.('sha256', bytes, 'latin1') ?? createHash('sha256').update(bytes).digest('latin1')),
-  hmacSha256: (key, bytes) => bytesOf(createHmac('sha256', key).update(bytes).digest('latin1')),
+    bytesOf(hashAtOnce?.('sha256', bytes, 'binary') ?? createHash('sha256').update(bytes).digest('binary')),
+  hmacSha256: (key, bytes) => bytesOf(createHmac('sha256', key).update(bytes).digest('binary')),
   openSha256: () => stream(createHash('sha256')),
   openHmacSha256: (key) => stream(createHmac('sha256', key)),
 }
@@ -19,7 +19,7 @@ function stream(hash: ReturnType<typeof createHash> | ReturnType<typeof createHm
     update: (bytes) => {
       hash.update(bytes)
     },
-    digest: () => bytesOf(hash.digest('latin1')),
+    digest: () => bytesOf(hash.digest('binary')),
   }
 }
 
