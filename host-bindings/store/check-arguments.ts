@@ -4,7 +4,7 @@
  */
 import type { Digest } from '../../src/base/digest.ts'
 import { CaissonError } from '../../src/base/errors.ts'
-import type { RunHead } from '../../src/ports/run-store.ts'
+import type { CollectOptions, RunHead } from '../../src/ports/run-store.ts'
 
 /** Longest name of a run, in characters. */
 const MAX_RUN_NAME = 128
@@ -89,7 +89,7 @@ export function checkTtl(ttlMs: number): void {
 }
 
 /** The grace time of a collection. @throws CaissonError `invalid_argument` */
-export function graceOf(options: { readonly graceMs?: number } | undefined): number {
+export function graceOf(options: CollectOptions | undefined): number {
   const graceMs = options?.graceMs ?? DEFAULT_GRACE_MS
   if (!Number.isFinite(graceMs) || graceMs < 0) refuse('A grace time is a number of milliseconds from 0.')
   return graceMs

@@ -10,7 +10,7 @@ import { get, promisifyRequest, setMany } from 'idb-keyval'
 import type { Digest } from '../../src/base/digest.ts'
 import { CaissonError } from '../../src/base/errors.ts'
 import { aText, checkOptions, type OptionChecks } from '../../src/base/option-checks.ts'
-import type { RunHead, RunLease, RunStore } from '../../src/ports/run-store.ts'
+import type { Collected, CollectOptions, RunHead, RunLease, RunStore } from '../../src/ports/run-store.ts'
 import {
   checkBlob,
   checkDigest,
@@ -178,13 +178,13 @@ class IndexedDbRunStore implements RunStore {
     this.#forget(run)
   }
 
-  async collect(options?: { readonly graceMs?: number }): Promise<{ readonly removed: number }> {
+  async collect(options?: CollectOptions): Promise<Collected> {
     const graceMs = graceOf(options)
     return this.#transact('readwrite', 'collecting', async (store) => {
       const needed = new Set<string>()
       for (const [run, record] of await allRuns(store)) {
         for (const id of record.head?.chain ?? []) needed.add(id)
-        if (record.lease !== undefined || isVisible(record)) continue
+        if (options?.dryRun === true || record.lease !== undefined || isVisible(record)) continue
         store.delete(runKey(run))
         await raiseFloor(store, record.token)
       }
@@ -193,14 +193,18 @@ class IndexedDbRunStore implements RunStore {
       const times = (await promisifyRequest(store.getAll(range))) as number[]
       const now = Date.now()
       let removed = 0
+      let bytes = 0
       for (const [index, [, id]] of keys.entries()) {
         const young = graceMs > 0 && now - (times[index] ?? now) < graceMs
         if (needed.has(id) || young) continue
+        const blob = (await promisifyRequest(store.get(blobKey(id)))) as Uint8Array | undefined
+        removed += 1
+        bytes += blob?.byteLength ?? 0
+        if (options?.dryRun === true) continue
         store.delete(blobKey(id))
         store.delete(putKey(id))
-        removed += 1
       }
-      return { removed }
+      return { removed, bytes }
     })
   }
 

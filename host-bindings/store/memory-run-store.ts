@@ -8,7 +8,7 @@ import type { Digest } from '../../src/base/digest.ts'
 import { CaissonError } from '../../src/base/errors.ts'
 import { checkOptions, type OptionChecks, wholeFrom, withMethods } from '../../src/base/option-checks.ts'
 import type { Clock } from '../../src/ports/clock.ts'
-import type { RunHead, RunLease, RunStore } from '../../src/ports/run-store.ts'
+import type { Collected, CollectOptions, RunHead, RunLease, RunStore } from '../../src/ports/run-store.ts'
 import { systemClock } from '../system/system-clock.ts'
 import {
   checkBlob,
@@ -168,22 +168,25 @@ class MemoryRunStore implements RunStore {
     this.#runs.delete(run)
   }
 
-  async collect(options?: { readonly graceMs?: number }): Promise<{ readonly removed: number }> {
+  async collect(options?: CollectOptions): Promise<Collected> {
     this.#checkOpen()
     const graceMs = graceOf(options)
     const needed = new Set([...this.#runs.values()].flatMap(({ head }) => head?.chain ?? []))
     const now = this.#clock.monotonic()
     let removed = 0
+    let bytes = 0
     for (const [id, blob] of this.#blobs) {
       if (needed.has(id) || now - blob.putAtMs < graceMs) continue
-      this.#blobs.delete(id)
-      this.#bytes -= blob.bytes.byteLength
       removed += 1
+      bytes += blob.bytes.byteLength
+      if (options?.dryRun !== true) this.#blobs.delete(id)
     }
+    if (options?.dryRun === true) return { removed, bytes }
+    this.#bytes -= bytes
     for (const [run, record] of this.#runs) {
       if (record.heldUntilMs === undefined && !isVisible(record)) this.#runs.delete(run)
     }
-    return { removed }
+    return { removed, bytes }
   }
 
   async close(): Promise<void> {

@@ -398,15 +398,19 @@ export function describeRunStore(name: string, open: () => Promise<StorePlace>):
         await store.setHead('r', head, lease)
         const chain = [ids.newest as Digest, ids.base as Digest]
         await store.setHead('r', { ...head, version: 2, chain }, lease)
-        expect(await other.collect({ graceMs: HOUR_MS })).toEqual({ removed: 0 })
-        expect(await other.collect()).toEqual({ removed: 0 })
-        expect(await other.collect({ graceMs: 0 })).toEqual({ removed: 2 })
-        expect(await other.collect({ graceMs: 0 })).toEqual({ removed: 0 })
+        expect(await other.collect({ graceMs: HOUR_MS })).toEqual({ removed: 0, bytes: 0 })
+        expect(await other.collect()).toEqual({ removed: 0, bytes: 0 })
+        for (let n = 0; n < 2; n++) {
+          expect(await other.collect({ graceMs: 0, dryRun: true })).toEqual({ removed: 2, bytes: 2 })
+        }
+        expect(await store.getBlob(ids.old as Digest)).toBeDefined()
+        expect(await other.collect({ graceMs: 0 })).toEqual({ removed: 2, bytes: 2 })
+        expect(await other.collect({ graceMs: 0 })).toEqual({ removed: 0, bytes: 0 })
         const left = await Promise.all(Object.values(ids).map((id) => store.getBlob(id)))
         expect(left.map((blob) => blob !== undefined)).toEqual([false, true, true, false])
         await store.setHead('r', { ...head, version: 3, chain }, lease)
         await store.remove('r', lease)
-        expect(await store.collect({ graceMs: 0 })).toEqual({ removed: 2 })
+        expect(await store.collect({ graceMs: 0 })).toEqual({ removed: 2, bytes: 2 })
       })
 
       it('4: never takes what a head is about to name', async () => {

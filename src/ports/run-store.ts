@@ -74,6 +74,21 @@ export interface RunStore {
   /** Removes head and log. Its checkpoints go with the next collection. */
   remove(run: string, lease: RunLease): Promise<void>
   /** Removes checkpoints that no head needs and that were put longer than `graceMs` (default one hour) ago. */
-  collect(options?: { readonly graceMs?: number }): Promise<{ readonly removed: number }>
+  collect(options?: CollectOptions): Promise<Collected>
   close(): Promise<void>
+}
+
+export interface CollectOptions {
+  /** Younger checkpoints stay: their heads may be about to be set. Milliseconds, default one hour. */
+  readonly graceMs?: number
+  /** Only says what would be removed. */
+  readonly dryRun?: boolean
+}
+
+/** What a collection removed, or would remove. */
+export interface Collected {
+  /** Checkpoints. */
+  readonly removed: number
+  /** What they took as stored. */
+  readonly bytes: number
 }

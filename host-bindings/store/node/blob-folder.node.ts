@@ -7,6 +7,7 @@
  * 3. Putting a checkpoint again makes it young again.
  */
 import type { Digest } from '../../../src/base/digest.ts'
+import type { Collected } from '../../../src/ports/run-store.ts'
 import { MAX_BLOB_BYTES } from '../check-arguments.ts'
 import { ifThere } from './store-error.ts'
 import { openToWrite, readWhole, removeQuietly, TEMPORARY, writeTemporary } from './store-files.node.ts'
@@ -82,11 +83,16 @@ export class BlobFolder {
   /**
    * The second half: removes what was set aside, but for what is needed or was put again meanwhile.
    * @param needed by heads as they were after `setAside`
-   * @returns how many checkpoints are gone
+   * @returns what is gone
    */
-  async removeAside(aside: readonly string[], needed: ReadonlySet<Digest>, graceMs: number): Promise<number> {
+  async removeAside(
+    aside: readonly string[],
+    needed: ReadonlySet<Digest>,
+    graceMs: number,
+  ): Promise<Collected> {
     const names = namesOf(needed)
     let removed = 0
+    let bytes = 0
     for (const place of aside) {
       const name = place.slice(ASIDE.length)
       if (names.has(name) || !(await this.#isOlder(place, graceMs))) {
@@ -94,13 +100,30 @@ export class BlobFolder {
         continue
       }
       const gone = await ifThere(async () => {
+        const { size } = await this.#folder.stat(place)
         await this.#folder.removeFile(place)
-        return !(await this.#has(name))
+        return (await this.#has(name)) ? undefined : size
       })
-      if (gone === true) removed += 1
+      if (gone === undefined) continue
+      removed += 1
+      bytes += gone
     }
     if (aside.length > 0) await this.#folder.sync()
-    return removed
+    return { removed, bytes }
+  }
+
+  /** What is not needed and older than `graceMs`, also what a collection that died has set aside. */
+  async unneeded(needed: ReadonlySet<Digest>, graceMs: number): Promise<Collected> {
+    const names = namesOf(needed)
+    let removed = 0
+    let bytes = 0
+    for (const place of await this.#folder.list()) {
+      const name = SET_ASIDE.test(place) ? place.slice(ASIDE.length) : place
+      if (!BLOB.test(name) || names.has(name) || !(await this.#isOlder(place, graceMs))) continue
+      removed += 1
+      bytes += (await ifThere(() => this.#folder.stat(place)))?.size ?? 0
+    }
+    return { removed, bytes }
   }
 
   /** Makes a checkpoint that is there young. False when it is not there, or not of this size. */

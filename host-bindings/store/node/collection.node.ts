@@ -9,18 +9,28 @@
  * A head that is set before 3 is read there; one that is set later was looked for after 1.
  */
 import type { Digest } from '../../../src/base/digest.ts'
+import type { Collected } from '../../../src/ports/run-store.ts'
 import type { BlobFolder } from './blob-folder.node.ts'
 import { cleanRun } from './clean-run.node.ts'
 import type { RunFolders } from './run-folders.node.ts'
 import type { StoreRoot } from './store-root.node.ts'
 
-/** @returns how many checkpoints are gone. What dead processes left in the folders of runs goes too. */
+/** Changes nothing, so that it needs nobody to look again. @returns what `collect` would remove now */
+export async function wouldCollect(
+  blobs: BlobFolder,
+  folders: RunFolders,
+  graceMs: number,
+): Promise<Collected> {
+  return blobs.unneeded(await neededBy(folders, false), graceMs)
+}
+
+/** @returns which checkpoints are gone. What dead processes left in the folders of runs goes too. */
 export async function collect(
   root: StoreRoot,
   blobs: BlobFolder,
   folders: RunFolders,
   graceMs: number,
-): Promise<number> {
+): Promise<Collected> {
   const aside = await blobs.setAside(await neededBy(folders, false), graceMs)
   const needed = aside.length > 0 ? await neededBy(folders, true) : new Set<Digest>()
   const removed = await blobs.removeAside(aside, needed, graceMs)

@@ -11,7 +11,7 @@
  */
 import type { Digest } from '../../../src/base/digest.ts'
 import { CaissonError } from '../../../src/base/errors.ts'
-import type { RunHead, RunLease, RunStore } from '../../../src/ports/run-store.ts'
+import type { Collected, CollectOptions, RunHead, RunLease, RunStore } from '../../../src/ports/run-store.ts'
 import {
   checkBlob,
   checkDigest,
@@ -32,7 +32,7 @@ import {
 } from '../store-refusals.ts'
 import { BlobFolder } from './blob-folder.node.ts'
 import { cleanRun } from './clean-run.node.ts'
-import { collect } from './collection.node.ts'
+import { collect, wouldCollect } from './collection.node.ts'
 import type { HeldRun } from './held-run.node.ts'
 import { type Machine, thisMachine } from './machine.node.ts'
 import type { OpenRun } from './open-runs.node.ts'
@@ -205,13 +205,14 @@ class DirectoryRunStore implements RunStore {
     })
   }
 
-  async collect(options?: { readonly graceMs?: number }): Promise<{ readonly removed: number }> {
+  async collect(options?: CollectOptions): Promise<Collected> {
     const graceMs = graceOf(options)
     return this.#do('collecting', async () => {
+      if (options?.dryRun === true) return wouldCollect(this.#blobs, this.#folders, graceMs)
       // Of two collections at once, the one would find what the other set aside.
       const collected = this.#collecting.then(() => collect(this.#root, this.#blobs, this.#folders, graceMs))
       this.#collecting = collected.catch(() => {})
-      return { removed: await collected }
+      return collected
     })
   }
 
