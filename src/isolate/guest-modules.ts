@@ -30,8 +30,9 @@ const IMPORT = 'caisson:import'
 const GRAPH = 'caisson:graph'
 const OURS = 'caisson:'
 
-/** A constant that only programs with a host that loads modules find. */
+/** Constants that only programs with a host that loads modules find: to ask it, and to say that it was in vain. */
 export const LOADER_NAME = 'caissonLoadModule'
+export const FAILED_NAME = 'caissonImportFailed'
 
 /** What the engine gets for a name. */
 export type LoadedSource =
@@ -118,6 +119,12 @@ export class GuestModules {
   }
 }
 
+/** Makes constants of globals, which are gone then. Evaluated before any code of the guest. */
+export function defineConstants(...names: readonly string[]): string {
+  const constants = names.map((name) => `const ${name} = globalThis.${name}`)
+  return [...constants, ...names.map((name) => `delete globalThis.${name}`)].join('\n')
+}
+
 function keyOf(referrer: string, specifier: string): string {
   return JSON.stringify([referrer, specifier])
 }
@@ -145,6 +152,7 @@ export async function then(resolve, reject) {
     resolve(module)
   } catch (error) {
     loading = undefined
+    ${FAILED_NAME}(error)
     reject(error)
   }
 }

@@ -6,7 +6,14 @@ import { type ProgramAttempt, programAttempts } from '../program/forms.ts'
 import { locateError } from '../program/positions.ts'
 import { explainSyntaxError } from '../program/syntax-error.ts'
 import { DEFAULT_VALUE_LIMITS } from '../values/limits.ts'
-import { type GuestModules, LOADER_NAME, START_MODULE } from './guest-modules.ts'
+import {
+  defineConstants,
+  FAILED_NAME,
+  type GuestModules,
+  LOADER_NAME,
+  START_MODULE,
+} from './guest-modules.ts'
+import { HOST_FUNCTIONS } from './host-functions.ts'
 import type { PooledInstance } from './instance-pool.ts'
 import { MODULE_LOADER } from './module-loader-layout.ts'
 
@@ -132,18 +139,14 @@ export class GuestProgram {
     this.#pooled.free(...namespaces.values())
   }
 
-  /** Gives the modules of ours the function by which they ask the host: a constant, so that nothing replaces it. */
-  #defineLoader(fn: number): void {
+  /** Gives the modules of ours the functions by which they reach the host: constants, so that nothing replaces them. */
+  #defineLoader(load: number): void {
     const { guest } = this.#pooled
-    this.#define(guest.global, LOADER_NAME, fn)
-    this.#pooled.free(
-      fn,
-      this.#evaluate(
-        `const [${LOADER_NAME}] = [globalThis.${LOADER_NAME}, delete globalThis.${LOADER_NAME}]`,
-        0,
-        'caisson:loader',
-      ),
-    )
+    const failed = this.#pooled.newFunction('importFailed', HOST_FUNCTIONS.importFailed)
+    this.#define(guest.global, LOADER_NAME, load)
+    this.#define(guest.global, FAILED_NAME, failed)
+    const defined = this.#evaluate(defineConstants(LOADER_NAME, FAILED_NAME), 0, 'caisson:loader')
+    this.#pooled.free(load, failed, defined)
   }
 
   /** Starts the program. Returns the bytes that its input and its modules took. */
@@ -224,7 +227,7 @@ export class GuestProgram {
     const thrown = this.#pooled.exceptionOf(cell)
     if (thrown !== 0) {
       const error = reader.readError(thrown)
-      if (attempt.form === 'module') this.endReason = this.#bitsOf(thrown)
+      if (attempt.form === 'module') this.endReason = this.#pooled.bitsOf(thrown)
       // A module that throws while it is evaluated also ends here; only a parse error leads to the next form.
       this.#pooled.free(cell, thrown)
       if (!last && error.name === 'SyntaxError') return
@@ -252,11 +255,6 @@ export class GuestProgram {
     instance.exports.free(code.pointer)
     instance.exports.free(file.pointer)
     return cell
-  }
-
-  #bitsOf(cell: number): bigint {
-    const { words } = this.#pooled.instance
-    return (BigInt(words[(cell >>> 2) + 1] ?? 0) << 32n) | BigInt(words[cell >>> 2] ?? 0)
   }
 
   #parses(source: string): boolean {

@@ -22,6 +22,8 @@ export const HOST_FUNCTIONS = {
   digest: 22,
   encodeText: 23,
   decodeText: 24,
+  /** Of the modules that stand for imports of the host (`guest-modules.ts`). */
+  importFailed: 48,
 } as const
 
 /** Capabilities follow from here, in the order of `MachineStart.capabilities`. */

@@ -219,6 +219,7 @@ export class HostServices implements InstanceHandlers {
     if (fn === HOST_FUNCTIONS.armTimer) return this.#armTimer()
     if (fn === HOST_FUNCTIONS.report) return this.#report(values)
     if (fn === HOST_FUNCTIONS.load) return this.#loadUnit(values)
+    if (fn === HOST_FUNCTIONS.importFailed) return this.#importFailed(values)
     const level = LEVELS[fn]
     if (level === undefined) return this.#standardLibrary().call(fn, count, values)
     if (!this.#log.hasRoom) this.#log.drop()
@@ -364,6 +365,12 @@ export class HostServices implements InstanceHandlers {
     const { pointer } = instance.allocateText(loaded.code)
     instance.gauge.hostWorked()
     return pointer
+  }
+
+  /** The engine rejects a promise of its own beside that of the import. */
+  #importFailed(error: number): number {
+    this.#rejections.forget(this.#pooled.bitsOf(error))
+    return 0
   }
 
   /** Takes the modules that answer an import. Counted as what enters the guest. */

@@ -147,6 +147,12 @@ export class PooledInstance {
     this.free(this.call(fn, argument))
   }
 
+  /** The value in a cell: an object's is its address with its kind. */
+  bitsOf(cell: number): bigint {
+    const { words } = this.instance
+    return (BigInt(words[(cell >>> 2) + 1] ?? 0) << 32n) | BigInt(words[cell >>> 2] ?? 0)
+  }
+
   /** Cell of the exception that `cell` stands for, or 0. */
   exceptionOf(cell: number): number {
     return this.instance.exports.QTS_ResolveException(this.guest.context, cell)

@@ -42,6 +42,14 @@ export class Rejections {
     if (this.#open.size + this.#lost.length < MOST) this.#lost.push({ reason: undefined, error: read() })
   }
 
+  /** Whoever imported the module gets what it was rejected with. */
+  forget(reason: bigint): void {
+    for (const [promise, rejected] of this.#open ?? []) {
+      if (rejected.reason === reason) this.#open?.delete(promise)
+    }
+    this.#lost = this.#lost.filter((rejected) => rejected.reason !== reason)
+  }
+
   handled(promise: number): void {
     this.#open?.delete(promise)
   }

@@ -40,24 +40,32 @@ export class Resolver {
       .sort(([a], [b]) => longestFirst(a, b))
   }
 
+  /** Whether the map says something of it. */
+  maps(specifier: string, referrer: string): boolean {
+    return this.#mapped(specifier, referrer) !== undefined
+  }
+
   /** @param referrer name of the module that imports it, or of the program */
   resolve(specifier: string, referrer: string): Resolved {
     const what = classify(specifier)
     if (what.kind === 'refused') return what
-    const path = what.kind === 'path' ? resolvePath(specifier, referrer) : undefined
+    const mapped = this.#mapped(specifier, referrer)
+    if (mapped !== undefined) return mapped
+    return what.kind === 'path' ? resolvePath(specifier, referrer) : { name: packageName(specifier) }
+  }
+
+  #mapped(specifier: string, referrer: string): Resolved | undefined {
     // A map speaks of paths by what they resolve to, and of bare specifiers as they are.
-    const asKey = path === undefined ? specifier : path.name === undefined ? undefined : `./${path.name}`
-    if (asKey !== undefined) {
-      for (const [prefix, entries] of this.#scopes) {
-        if (prefix === referrer || (prefix.endsWith('/') && referrer.startsWith(prefix)) || prefix === '') {
-          const found = match(asKey, entries)
-          if (found !== undefined) return found
-        }
+    const path = /^\.\.?\//.test(specifier) ? resolvePath(specifier, referrer) : undefined
+    const key = path === undefined ? specifier : path.name === undefined ? undefined : `./${path.name}`
+    if (key === undefined || (this.#scopes.length === 0 && this.#imports.length === 0)) return undefined
+    for (const [prefix, entries] of this.#scopes) {
+      if (prefix === referrer || (prefix.endsWith('/') && referrer.startsWith(prefix)) || prefix === '') {
+        const found = match(key, entries)
+        if (found !== undefined) return found
       }
-      const found = match(asKey, this.#imports)
-      if (found !== undefined) return found
     }
-    return path ?? { name: packageName(specifier) }
+    return match(key, this.#imports)
   }
 }
 

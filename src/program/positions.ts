@@ -13,7 +13,8 @@ export interface SourceShift {
   readonly columns: number
 }
 
-const FRAME = /^( *at (?:[^\n(]*\()?)([^\n()]*):(\d{1,9}):(\d{1,9})(\)?)$/
+/** A line of a stack: what stands before the file, file, line, column, what stands behind. */
+export const FRAME: RegExp = /^( *at (?:[^\n(]*\()?)([^\n()]*):(\d{1,9}):(\d{1,9})(\)?)$/
 
 /** Moves the positions of the first line back to where the author wrote it, and names where it was thrown. */
 export function locateError(error: GuestError, shift: SourceShift): GuestError {

@@ -36,6 +36,9 @@ const RUN: OptionChecks<RunOptions> = {
   scope: [isListOfTexts, 'a list of texts'],
   atEnd: oneOf('wait', 'drop', 'suspend'),
   stopAtCall: wholeFrom(1),
+  modules: anObject, // names and sources are checked where they are read
+  loadModule: aFunction,
+  importMap: anObject,
   principal: aText,
   label: oneOf('plain', 'secret'),
   thread: oneOf('host', 'worker'),
@@ -49,6 +52,9 @@ const RESTORE: OptionChecks<RestoreOptions> = {
   principal: RUN.principal,
   thread: RUN.thread,
   stateDigest: RUN.stateDigest,
+  modules: RUN.modules,
+  loadModule: RUN.loadModule,
+  importMap: RUN.importMap,
 }
 
 const RESUME: OptionChecks<ResumeOptions> = {

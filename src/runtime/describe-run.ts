@@ -42,6 +42,8 @@ export interface DescribedRun {
   readonly engine: string
   /** Calls that it waits for by its record: asked, and not answered. None after its end. */
   readonly waitsFor: readonly SummarizedCall[]
+  /** When its next timer is due, where it took no turn since that was written: milliseconds since the epoch. */
+  readonly wakeAtMs: number | undefined
   /** What each checkpoint says of itself, newest first; undefined for one that is missing or damaged. */
   readonly chain: readonly { readonly id: Digest; readonly checkpoint: InspectedCheckpoint | undefined }[]
   /** What the run began with. */
@@ -147,6 +149,7 @@ export async function describeRun(
     summary,
     engine: chain[0]?.checkpoint?.engine ?? start.engine,
     waitsFor: record.end === undefined ? waitingCalls(summary, record) : [],
+    wakeAtMs: record.end === undefined && record.turns.length === 0 ? summary?.wakeAtMs : undefined,
     chain,
     start,
     entries: position + read.length,

@@ -12,6 +12,7 @@ import type { Digest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
 import type { Gate } from '../capability/gate.ts'
 import type { Limits } from '../machine/limits.ts'
+import { LOAD_MODULE } from '../machine/module-graph.ts'
 import type { GuestCapability, MachineStart } from '../machine/turn.ts'
 import type { RunHead } from '../ports/run-store.ts'
 import { EntryCodec } from '../snapshot/run-log/entry-codec.ts'
@@ -91,8 +92,8 @@ export function checkSameNames({ from }: RunRecord, gate: Gate): void {
   if (from.type !== 'start') return // the machine compares with what was captured
   const was = from.capabilities.map(({ name }) => name)
   const is = gate.capabilities.map(({ name }) => name)
-  const missing = was.filter((name) => !is.includes(name))
-  const added = is.filter((name) => !was.includes(name))
+  const missing = was.filter((name) => name !== LOAD_MODULE && !is.includes(name))
+  const added = is.filter((name) => name !== LOAD_MODULE && !was.includes(name))
   if (missing.length + added.length === 0) return
   throw new CaissonError(
     'checkpoint_refused',

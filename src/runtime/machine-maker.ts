@@ -71,6 +71,15 @@ export class MachineMaker {
     })
   }
 
+  /** Where the imports of a guest's modules are looked for: in this thread, in its own trust domain. */
+  scout({ domain = 'default' }: MachineKind): {
+    readonly pool: InstancePool
+    readonly tools: InstancePool['tools']
+  } {
+    const pool = this.#pools.get(domain)
+    return { pool, tools: pool.tools }
+  }
+
   /** Resolves when the Workers have ended. */
   close(): Promise<void> {
     this.#pools.close()

@@ -14,6 +14,7 @@ import type { Lease } from '../ports/lease.ts'
 import type { RunStore } from '../ports/run-store.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { CheckpointOptions } from './checkpoints.ts'
+import type { ModuleOptions } from './module-options.ts'
 
 /** Options of `openRuntime`. */
 export interface RuntimeOptions {
@@ -58,7 +59,7 @@ export interface RuntimeOptions {
 }
 
 /** Options of one guest. */
-export interface RunOptions {
+export interface RunOptions extends ModuleOptions {
   /** Any structured-cloneable value; the program's `input`. */
   readonly input?: unknown
   /** Names of capabilities, or grants with constraints. Default none. */
@@ -86,13 +87,13 @@ export interface RunOptions {
    * account). Kept with its start: `resume` refuses to go on with what is not among them.
    */
   readonly scope?: readonly string[]
-  /** Suspends a kept run when the call with this number has been asked for, and before it is made. */
   /**
    * What becomes of calls and timers that are pending when the value of the program is there. `wait`, the default: it
    * has completed when none is any more. `drop`: it completes at once, and the outcome says in `left` which they were.
    * `suspend`, for a kept run: it is parked with them, and `resume` waits for them.
    */
   readonly atEnd?: AtEnd | 'suspend'
+  /** Suspends a kept run when the call with this number has been asked for, and before it is made. */
   readonly stopAtCall?: number
   /** Who acts: checkpoints carry it, and are restored for the same one only. Default "". */
   readonly principal?: string
@@ -107,7 +108,8 @@ export interface RunOptions {
  * Grants are the ones it had, no fewer and no more; their rules are those of now.
  */
 export interface RestoreOptions
-  extends Pick<RunOptions, 'grants' | 'signal' | 'domain' | 'principal' | 'thread' | 'stateDigest'> {
+  extends ModuleOptions,
+    Pick<RunOptions, 'grants' | 'signal' | 'domain' | 'principal' | 'thread' | 'stateDigest'> {
   /**
    * Default: those of the checkpoint, where a `mac` key says that it is authentic. Otherwise none of them is taken
    * that is wider than the runtime's own. What was used before counts.

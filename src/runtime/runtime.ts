@@ -15,6 +15,7 @@ import { createGate, type Gate, type GateOptions } from '../capability/gate.ts'
 import { grantSet } from '../capability/grant-set.ts'
 import { driveMachine } from '../machine/driver.ts'
 import { parseLimits } from '../machine/limits.ts'
+import { LOAD_MODULE } from '../machine/module-graph.ts'
 import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
 import type { SessionOptions } from '../machine/session.ts'
 import type { GuestError, Machine, MachineStart } from '../machine/turn.ts'
@@ -22,6 +23,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
 import {
   checkRepeatOptions,
+  checkRestoreOptions,
   checkResumeOptions,
   checkRunOptions,
   checkRuntimeOptions,
@@ -30,10 +32,11 @@ import { Checkpoints } from './checkpoints.ts'
 import { failureReport } from './failure-report.ts'
 import type { Guest } from './guest.ts'
 import { GuestLine } from './guest-line.ts'
-import { MachineMaker } from './machine-maker.ts'
 import { holdsThread, LinePlace } from './line-place.ts'
+import { MachineMaker } from './machine-maker.ts'
 import { type LimitBounds, machineStart } from './machine-start.ts'
 import { missingGrants, missingGrantsText } from './missing-grants.ts'
+import { ModuleDesk, type WithModules, withLoading } from './module-desk.ts'
 import type { RepeatOptions, RestoreOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
 import type { Outcome } from './outcome.ts'
 import type { Platform } from './platform.ts'
@@ -126,6 +129,7 @@ class PooledRuntime implements Runtime {
   readonly #machines: MachineMaker
   readonly #checkpoints: Checkpoints
   readonly #gateParts: GateParts
+  readonly #modules: ModuleDesk
   readonly #line: GuestLine
   readonly #stepped: SteppedGuests
   /** Makes idempotency keys of this runtime differ from those of any other. */
@@ -147,6 +151,12 @@ class PooledRuntime implements Runtime {
     const { engine, base } = this.#machines
     this.#checkpoints = new Checkpoints(platform.checkpoints, options.checkpoints ?? {}, engine.id, base)
     this.#gateParts = gatePartsOf(platform, options)
+    this.#modules = new ModuleDesk({
+      machines: this.#machines,
+      monotonic: platform.clock.monotonic,
+      report: (cause) =>
+        this.#gateParts.report?.({ capability: LOAD_MODULE, callId: 0, code: 'capability_failed', cause }),
+    })
     this.#line = new GuestLine(options.concurrency ?? DEFAULT_CONCURRENCY, options.concurrencyPerDomain)
     this.#stepped = new SteppedGuests({
       store: options.store,
@@ -168,6 +178,7 @@ class PooledRuntime implements Runtime {
   async run(source: string, options: RunOptions = {}): Promise<Outcome> {
     if (options.run !== undefined) return this.#runKept(source, options, options.run)
     const { session, machine, domain } = await this.#admit(source, options)
+    const place = new LinePlace(this.#line, domain, true)
     try {
       const asleep = holdsThread(options) ? undefined : place.asleep
       const outcome = this.#complete(await driveMachine({ ...session, asleep }), session.start)
@@ -178,20 +189,20 @@ class PooledRuntime implements Runtime {
     }
   }
 
-    const place = new LinePlace(this.#line, domain, true)
   async start(source: string, options: RunOptions = {}): Promise<Guest> {
     return this.#stepped.start(await this.#admit(source, options), options)
   }
 
-  restore(checkpoint: Uint8Array, options: RestoreOptions = {}): Promise<Guest> {
-    return this.#stepped.restore(checkpoint, options)
+  async restore(checkpoint: Uint8Array, options: RestoreOptions = {}): Promise<Guest> {
+    checkRestoreOptions(options)
+    return this.#stepped.restore(checkpoint, this.#modules.open(options))
   }
 
   async #runKept(source: string, options: RunOptions, run: string): Promise<Outcome> {
     checkRunOptions(options)
     const kept = await this.#keeper(options.signal).begin(
       source,
-      options,
+      this.#modules.open(options),
       ownerOf(options, run),
       this.#newGuestId(),
     )
@@ -201,7 +212,7 @@ class PooledRuntime implements Runtime {
   async resume(run: string, options: ResumeOptions = {}): Promise<Outcome> {
     checkResumeOptions(options)
     return this.#completeKept(
-      await this.#keeper(options.signal).resume(runOwnerOf(options, run), options),
+      await this.#keeper(options.signal).resume(runOwnerOf(options, run), this.#modules.open(options)),
       run,
     )
   }
@@ -245,7 +256,10 @@ class PooledRuntime implements Runtime {
       bounds: this.#bounds,
       gateFor: (options, guestId, own) => this.#gateFor(options, guestId, own),
       startOf: (source, options, gate) =>
-        machineStart(source, options, gate.capabilities, this.#bounds, this.#platform),
+        this.#modules.start(
+          machineStart(source, options, gate.capabilities, this.#bounds, this.#platform),
+          options,
+        ),
     })
   }
 
@@ -275,12 +289,16 @@ class PooledRuntime implements Runtime {
   }
 
   /** Checks everything that the embedder gave before any resource is taken. */
-  async #admit(source: string, options: RunOptions): Promise<Admitted> {
-    checkRunOptions(options)
+  async #admit(source: string, given: RunOptions): Promise<Admitted> {
+    checkRunOptions(given)
+    const options = this.#modules.open(given)
     const { domain = DEFAULT_DOMAIN, signal } = options
     const guestId = this.#newGuestId()
     const gate = this.#gateFor(options, guestId)
-    const start = machineStart(source, options, gate.capabilities, this.#bounds, this.#platform)
+    const start = await this.#modules.start(
+      machineStart(source, options, gate.capabilities, this.#bounds, this.#platform),
+      options,
+    )
     await this.#line.enter(domain, signal)
     let machine: Machine
     try {
@@ -310,10 +328,11 @@ class PooledRuntime implements Runtime {
   }
 
   #gateFor(
-    { grants = [] }: Pick<RunOptions, 'grants'>,
+    { grants: given = [], programModules }: Pick<RunOptions, 'grants'> & WithModules,
     guestId: string,
     own: Partial<GateOptions> = {},
   ): Gate {
+    const { table, grants } = withLoading(this.#table, given, programModules)
     return createGate({
       ...this.#gateParts,
       grants: grantSet(table, grants),

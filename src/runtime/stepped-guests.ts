@@ -15,7 +15,6 @@ import { Stepper, type StepperOptions } from '../machine/stepper.ts'
 import type { Machine, MachineStart } from '../machine/turn.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { PageTree } from '../snapshot/page-tree.ts'
-import { checkRestoreOptions } from './check-options.ts'
 import type { CheckpointOwner, Checkpoints } from './checkpoints.ts'
 import { goingOn } from './going-on.ts'
 import { createGuest, type Guest } from './guest.ts'
@@ -90,9 +89,8 @@ export class SteppedGuests {
     }
   }
 
-  /** @throws CaissonError as `Runtime.restore` */
+  /** @param options checked. @throws CaissonError as `Runtime.restore` */
   async restore(checkpoint: Uint8Array, options: RestoreOptions): Promise<Guest> {
-    checkRestoreOptions(options)
     if (!(checkpoint instanceof Uint8Array)) {
       throw new CaissonError('invalid_argument', 'A checkpoint is a Uint8Array.')
     }

@@ -8,7 +8,8 @@
  * 3. Nothing here believes what an entry says: whether it fits the run is asked where the run is taken up.
  */
 import { CaissonError } from '../../base/errors.ts'
-import { DEFAULT_LIMITS, parseLimits } from '../../machine/limits.ts'
+import { DEFAULT_LIMITS, type Limits, parseLimits } from '../../machine/limits.ts'
+import { isModuleGraph } from '../../machine/module-graph.ts'
 import type { RunEntry } from './run-entry.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -16,10 +17,10 @@ type Fields = Readonly<Record<string, unknown>>
 const SEED_BYTES = 32
 const LABELS: readonly unknown[] = ['plain', 'secret']
 const FORMS: readonly unknown[] = ['auto', 'script', 'body', 'module']
-const USAGE = ['fuel', 'memoryBytes', 'calls', 'bytesIn', 'bytesOut', 'logsDropped', 'wallMs', 'idleMs']
 const AT_END: readonly unknown[] = ['wait', 'drop']
 /** Limits that came later than the first logs. */
 const LATER_LIMITS: readonly (keyof Limits)[] = ['timers']
+const USAGE = ['fuel', 'memoryBytes', 'calls', 'bytesIn', 'bytesOut', 'logsDropped', 'wallMs', 'idleMs']
 
 const SHAPES: Readonly<Record<string, (entry: Fields) => boolean>> = {
   start: (entry) =>
@@ -32,9 +33,10 @@ const SHAPES: Readonly<Record<string, (entry: Fields) => boolean>> = {
     entry.seed instanceof Uint8Array &&
     entry.seed.length === SEED_BYTES &&
     isNumber(entry.nowMs) &&
-    (entry.atMs === undefined || isNumber(entry.atMs)) &&
     (entry.atEnd === undefined || AT_END.includes(entry.atEnd)) &&
-    (entry.scope === undefined || isFull(entry.scope, isText)),
+    (entry.atMs === undefined || isNumber(entry.atMs)) &&
+    (entry.scope === undefined || isFull(entry.scope, isText)) &&
+    (entry.modules === undefined || isModuleGraph(entry.modules)),
   open: ({ atMs, limits }) => isNumber(atMs) && areLimits(limits),
   intent: isIntent,
   result: ({ answer }) => isRecord(answer) && isAnswer(answer),
@@ -68,14 +70,14 @@ export function parseRunEntry(value: unknown): RunEntry {
   throw new CaissonError('corrupted', 'An entry of the log of a run is none.')
 }
 
-function isIntent({ type, id, capability, effect, idempotencyKey, askedAtMs }: Fields): boolean {
-  return (
 /** An entry of a build that knew fewer limits. */
 function withAllLimits(entry: RunEntry): RunEntry {
   if (!('limits' in entry) || LATER_LIMITS.every((name) => entry.limits[name] !== undefined)) return entry
   return { ...entry, limits: parseLimits(entry.limits) }
 }
 
+function isIntent({ type, id, capability, effect, idempotencyKey, askedAtMs }: Fields): boolean {
+  return (
     type === 'intent' &&
     isId(id) &&
     isText(capability) &&
@@ -117,12 +119,12 @@ function isEnd({ status, error, limit, message, left }: Fields): boolean {
   }
 }
 
-function isGuestError({ name, message, code }: Fields): boolean {
-  return isText(name) && isText(message) && (code === undefined || isText(code))
 function isLeftBehind({ calls, timers }: Fields): boolean {
   return isNumber(timers) && isListOf(calls, ({ id, capability }) => isId(id) && isText(capability))
 }
 
+function isGuestError({ name, message, code }: Fields): boolean {
+  return isText(name) && isText(message) && (code === undefined || isText(code))
 }
 
 /** All of them: one that is left out would be none. */

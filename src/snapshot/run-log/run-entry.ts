@@ -7,6 +7,7 @@
 import type { LedgerState } from '../../capability/budget.ts'
 import type { Answer, GuestCapability } from '../../capability/call.ts'
 import type { Limits } from '../../machine/limits.ts'
+import type { ModuleGraph } from '../../machine/module-graph.ts'
 import type { RunEnd, RunUsage } from '../../machine/outcome.ts'
 import type { AtEnd, GuestError, LogEntry, MachineStart, ProgramForm } from '../../machine/turn.ts'
 import type { CallIntent, SyncCallRecord } from '../../ports/call-log.ts'
@@ -29,6 +30,10 @@ export interface StartEntry {
   readonly seed: Uint8Array
   /** The time in the guest. */
   readonly nowMs: number
+  /** Left out: it waited for what was pending at its end. */
+  readonly atEnd?: AtEnd | undefined
+  /** What the program imports statically, with its sources: the run is taken again where nobody else has them. */
+  readonly modules?: ModuleGraph | undefined
   /** When it was, by the host's clock. Left out by builds that did not keep it. */
   readonly atMs?: number
   /** What its grants reached, in the host's words. Left out by builds that did not keep it. */
@@ -109,6 +114,7 @@ export type RunEntry =
 
 /** A start entry as a machine is started with it. */
 export function startOf(entry: StartEntry): MachineStart {
-  const { source, form, fileName, input, capabilities, limits, seed, nowMs } = entry
-  return { source, form, fileName, input, capabilities, limits, seed, nowMs }
+  const { source, form, fileName, input, capabilities, limits, seed, nowMs, atEnd, modules } = entry
+  const start = { source, form, fileName, input, capabilities, limits, seed, nowMs }
+  return { ...start, ...(atEnd && { atEnd }), ...(modules && { modules }) }
 }

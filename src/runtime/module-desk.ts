@@ -1,0 +1,70 @@
+/** Opens the modules of programs, and puts what they import statically to their starts. */
+import type { Capability } from '../capability/capability.ts'
+import { type CapabilityTable, createCapabilityTable } from '../capability/capability-table.ts'
+import type { Grant } from '../capability/grant.ts'
+import { ImportScout } from '../isolate/import-scout.ts'
+import { LOAD_MODULE } from '../machine/module-graph.ts'
+import type { MachineStart } from '../machine/turn.ts'
+import { programAttempts } from '../program/forms.ts'
+import type { MachineMaker } from './machine-maker.ts'
+import type { ModuleOptions } from './module-options.ts'
+import type { RunOptions } from './options.ts'
+import { MAY_IMPORT, ProgramModules } from './program-modules.ts'
+
+/** Options with the modules that were opened for them. */
+export type WithModules = { readonly programModules?: ProgramModules }
+
+export interface ModuleDeskParts {
+  readonly machines: Pick<MachineMaker, 'scout'>
+  readonly monotonic: () => number
+  /** Told what an embedder's function threw. */
+  readonly report: (cause: unknown) => void
+}
+
+type Whose = Pick<RunOptions, 'domain' | 'signal'>
+
+export class ModuleDesk {
+  readonly #parts: ModuleDeskParts
+
+  constructor(parts: ModuleDeskParts) {
+    this.#parts = parts
+  }
+
+  /** Options with their modules; as they are where none are given. @throws CaissonError `invalid_argument` */
+  open<Options extends ModuleOptions & Whose>(options: Options): Options & WithModules {
+    const { modules, loadModule, importMap } = options
+    if (modules === undefined && loadModule === undefined && importMap === undefined) return options
+    return { ...options, programModules: this.#open(options) }
+  }
+
+  /** @throws CaissonError `invalid_argument` */
+  async start(start: MachineStart, options: ModuleOptions & Whose & WithModules): Promise<MachineStart> {
+    const { source, form, fileName } = start
+    if (!MAY_IMPORT.test(source) || programAttempts(source, form)[0]?.form !== 'module') return start
+    const modules = await (options.programModules ?? this.#open(options)).graphOf(source, fileName)
+    return { ...start, modules }
+  }
+
+  #open(options: ModuleOptions & Whose): ProgramModules {
+    const { machines, monotonic, report } = this.#parts
+    const { pool, tools } = machines.scout(options)
+    return new ProgramModules(options, {
+      scout: new ImportScout(pool, monotonic),
+      monotonic,
+      pause: tools.pause,
+      report,
+      signal: options.signal,
+    })
+  }
+}
+
+/** The capabilities of a program that is given modules, and its grants. */
+export function withLoading(
+  table: CapabilityTable,
+  grants: readonly Grant[],
+  modules: ProgramModules | undefined,
+): { readonly table: CapabilityTable; readonly grants: readonly Grant[] } {
+  if (modules?.isGiven !== true) return { table, grants }
+  const all: Capability[] = table.names.map((name) => table.get(name))
+  return { table: createCapabilityTable([...all, modules.capability]), grants: [...grants, LOAD_MODULE] }
+}

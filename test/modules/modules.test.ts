@@ -1,0 +1,256 @@
+import { describe, expect, it } from 'vitest'
+import { openRuntime, type Runtime } from '../../src/entry/node.ts'
+
+const runtime: Runtime = await openRuntime()
+
+describe('a program of several modules', () => {
+  it('finds them by their paths, against the module that imports them', async () => {
+    const outcome = await runtime.run(
+      "import { total } from './lib/total.js'\nimport data from './data.json'\nexport default total(data)",
+      {
+        modules: {
+          './lib/total.js':
+            "import { add } from '../math/add.js'\nexport const total = (list) => list.reduce(add, 0)",
+          './math/add.js': 'export function add(a, b) { return a + b }',
+          './data.json': '[1, 2, 3]',
+        },
+      },
+    )
+    expect(outcome).toMatchObject({ status: 'completed', value: 6 })
+  })
+
+  it('finds them where a function gives them, each once', async () => {
+    const asked: string[] = []
+    const outcome = await runtime.run(
+      "import a from './a.js'\nimport b from './b.js'\nimport same from './x/../a.js'\nexport default [a === same, b]",
+      {
+        loadModule: async (module, { referrer }) => {
+          asked.push(`${module} for ${referrer}`)
+          return { './a.js': 'export default {}', './b.js': "import './a.js'\nexport default 2" }[module]
+        },
+      },
+    )
+    expect(outcome).toMatchObject({ status: 'completed', value: [true, 2] })
+    expect(asked).toEqual(['./a.js for ./program.js', './b.js for ./program.js'])
+  })
+
+  it('takes JSON with the attribute and without it, whatever its keys are', async () => {
+    const json = '{ "__proto__": { "x": 1 }, "\\u005f_proto__": 2, "a": [1, "\\"__proto__\\": 3"] }'
+    const outcome = await runtime.run(
+      "import a from './d.json' with { type: 'json' }\nimport b from './d.json'\nexport default [a === b, Object.keys(a), Object.getPrototypeOf(a) === Object.prototype, a.a]",
+      { modules: { './d.json': json } },
+    )
+    expect(outcome).toMatchObject({
+      status: 'completed',
+      value: [true, ['__proto__', 'a'], true, [1, '"__proto__": 3']],
+    })
+  })
+
+  it('may be a thousand modules, in a chain or side by side', async () => {
+    const modules: Record<string, string> = {}
+    for (let i = 0; i < 500; i += 1) {
+      modules[`./chain/${i}.js`] =
+        i === 0 ? 'export default 0' : `import x from './${i - 1}.js'\nexport default x + 1`
+      modules[`./side/${i}.js`] = 'export default 1'
+    }
+    const sides = Array.from({ length: 500 }, (_, i) => `import s${i} from './side/${i}.js'`).join('\n')
+    const outcome = await runtime.run(
+      `import chain from './chain/499.js'\n${sides}\nexport default chain + s499`,
+      {
+        modules,
+      },
+    )
+    expect(outcome).toMatchObject({ status: 'completed', value: 500 })
+  })
+
+  it('reports a module that dereferences null', async () => {
+    const outcome = await runtime.run("import './n.js'\nexport default 1", {
+      modules: { './n.js': 'const a = null\nexport default a.b.c' },
+    })
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      error: { name: 'TypeError', position: { file: 'n.js', line: 2 } },
+      unhandledRejections: [],
+    })
+  })
+
+  it('has an import map', async () => {
+    const outcome = await runtime.run(
+      "import a from 'lib/a.js'\nimport { b } from 'b'\nexport default [a, b]",
+      {
+        modules: {
+          './vendor/lib-2/a.js': "export { b as default } from 'b'",
+          './b1.js': 'export const b = 1',
+          './b2.js': 'export const b = 2',
+        },
+        importMap: {
+          imports: { 'lib/': './vendor/lib-2/', b: './b1.js' },
+          scopes: { './vendor/': { b: './b2.js' } },
+        },
+      },
+    )
+    expect(outcome).toMatchObject({ status: 'completed', value: [2, 1] })
+  })
+
+  it('can import itself from a module', async () => {
+    const outcome = await runtime.run(
+      "import { f } from './a.js'\nexport const g = () => 7\nexport default f()",
+      {
+        fileName: '/somewhere/main.mjs',
+        modules: { './a.js': "import { g } from './main.mjs'\nexport const f = () => g()" },
+      },
+    )
+    expect(outcome).toMatchObject({ status: 'completed', value: 7 })
+  })
+})
+
+describe('an import that leads nowhere', () => {
+  it.each([
+    ['./a.js', 'not_found', 'there is no module "a.js"'],
+    ['lodash', 'not_found', 'no package of this name'],
+    ['fs', 'not_found', '`fs` is not available in a guest; grant files.read and call files.read(path).'],
+    ['node:fs/promises', 'not_found', 'grant files.read'],
+    ['node:sqlite', 'not_found', 'grant a capability'],
+    ['../a.js', 'denied', 'it leads out of the root'],
+    ['/etc/passwd', 'denied', 'it is absolute'],
+    ['file:///etc/passwd', 'denied', 'it is a URL'],
+    ['data:text/javascript,1', 'denied', 'it is a URL'],
+    ['./a%2e.js', 'denied', 'it has the character "%"'],
+    ['./', 'denied', 'it names a folder'],
+    ['', 'denied', 'it is empty'],
+  ])('%j', async (specifier, code, message) => {
+    const source = `const a = 1\nimport ${JSON.stringify(specifier)}\nexport default globalThis.ran = true`
+    expect(await runtime.run(source, { modules: {} })).toMatchObject({
+      status: 'failed',
+      error: {
+        code,
+        message: expect.stringContaining(message),
+        position: { file: 'program.js', line: 2, column: 8 },
+      },
+    })
+    const dynamic = `export default await import(${JSON.stringify(specifier)}).catch((e) => [e.code, e.message])`
+    expect(await runtime.run(dynamic, { modules: {} })).toMatchObject({
+      status: 'completed',
+      value: [code, expect.stringContaining(message)],
+    })
+  })
+
+  it('says what to do where no modules were given', async () => {
+    for (const source of ["import './a.js'", "await import('./a.js')"]) {
+      expect(await runtime.run(source)).toMatchObject({
+        status: 'failed',
+        error: { code: 'not_found', message: expect.stringContaining('options modules and loadModule') },
+      })
+    }
+  })
+
+  it('shows the module that has it', async () => {
+    const outcome = await runtime.run("import './lib/a.js'", {
+      modules: { './lib/a.js': "\n  export * from './b.js'" },
+    })
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      error: {
+        code: 'not_found',
+        message: 'import "./b.js" in lib/a.js found nothing: there is no module "lib/b.js".',
+        position: { file: 'lib/a.js', line: 2, column: 17 },
+      },
+    })
+  })
+
+  it('keeps what the function of the host threw with the host', async () => {
+    const failures: unknown[] = []
+    const own = await openRuntime({ onCapabilityError: ({ cause }) => failures.push(cause) })
+    const loadModule = (): string => {
+      throw new Error('secret path')
+    }
+    const outcome = await own.run("import './a.js'", { loadModule })
+    expect(outcome).toMatchObject({ status: 'failed', error: { code: 'capability_failed' } })
+    expect(JSON.stringify(outcome)).not.toContain('secret')
+    const later = await own.run("export default await import('./a.js').catch((e) => e.code)", { loadModule })
+    expect(later).toMatchObject({ value: 'capability_failed' })
+    expect(failures.filter((cause) => String(cause).includes('secret'))).toHaveLength(2)
+    await own.close()
+  })
+
+  it('is JSON that is none, with its place', async () => {
+    expect(
+      await runtime.run("import d from './d.json'", { modules: { './d.json': '{\n  "a": }' } }),
+    ).toMatchObject({
+      status: 'failed',
+      error: { name: 'SyntaxError', position: { file: 'd.json', line: 2 } },
+    })
+  })
+})
+
+describe('import() of what was not there from the start', () => {
+  const modules = {
+    './a.js': "import { b } from './b.js'\nexport const a = b + 1",
+    './b.js': 'globalThis.times = (globalThis.times ?? 0) + 1\nexport const b = 1',
+  }
+
+  it('asks the host, in any form of program', async () => {
+    for (const source of [
+      "const { a } = await import('./a.js'); a",
+      "return (await import('./a.js')).a",
+      "async () => (await import('./a.js')).a",
+      "export default (await import('./a.js')).a",
+    ]) {
+      expect(await runtime.run(source, { modules })).toMatchObject({
+        status: 'completed',
+        value: 2,
+        usage: { calls: 1 },
+      })
+    }
+  })
+
+  it('evaluates each module once', async () => {
+    const source =
+      "const [x, y] = await Promise.all([import('./a.js'), import('./b.js')])\nconst again = await import('./a.js')\nexport default [x === again, y.b, times]"
+    expect(await runtime.run(source, { modules })).toMatchObject({ status: 'completed', value: [true, 1, 1] })
+  })
+
+  it('works after the guest was parked, and in another process', async () => {
+    const guest = await runtime.start("const m = await import('./a.js')\nexport default m.a", { modules })
+    const checkpoint = await guest.checkpoint()
+    guest.dispose()
+    const other = await openRuntime()
+    const restored = await other.restore(checkpoint, { modules })
+    expect(await restored.finish()).toMatchObject({ status: 'completed', value: 2 })
+    const alone = await other.restore(checkpoint)
+    expect(await alone.finish()).toMatchObject({
+      status: 'suspended',
+      pending: [{ capability: 'caisson.loadModule', args: { specifier: './a.js', referrer: 'program.js' } }],
+    })
+    await other.close()
+  })
+
+  it('rejects with the error of the module, as often as it is asked', async () => {
+    const source =
+      "const f = () => import('./bad.js').catch((e) => [e.name, e.message])\nexport default [await f(), await f()]"
+    const outcome = await runtime.run(source, { modules: { './bad.js': 'null.x' } })
+    expect(outcome).toMatchObject({
+      status: 'completed',
+      value: [
+        ['TypeError', expect.any(String)],
+        ['TypeError', expect.any(String)],
+      ],
+      unhandledRejections: [],
+    })
+    const unparsable = await runtime.run(source, { modules: { './bad.js': 'let let = 1' } })
+    expect(unparsable).toMatchObject({
+      value: [
+        ['SyntaxError', expect.any(String)],
+        ['SyntaxError', expect.any(String)],
+      ],
+    })
+  })
+
+  it('is no way around the limit of calls', async () => {
+    const source = "for (let i = 0; ; i++) await import('./' + i + '.js').catch(() => {})"
+    expect(await runtime.run(source, { modules, limits: { calls: 20 } })).toMatchObject({
+      status: 'exhausted',
+      limit: 'calls',
+    })
+  })
+})
