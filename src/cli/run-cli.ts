@@ -12,6 +12,7 @@ import { CliError } from './cli-error.ts'
 import type { CliIo } from './cli-io.ts'
 import type { Command } from './command.ts'
 import { benchCommand } from './commands/bench.ts'
+import { collectCommand } from './commands/collect.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { resumeCommand } from './commands/resume.ts'
 import { runCommand } from './commands/run.ts'
@@ -32,6 +33,7 @@ const COMMANDS: readonly Command[] = [
   resumeCommand,
   runsCommand,
   showCommand,
+  collectCommand,
   typesCommand,
   doctorCommand,
   benchCommand,

@@ -172,7 +172,7 @@ export class DurableRun {
     await this.settle()
     if (end.status === 'suspended') await this.#tellWaiting(end)
     if (end.status === 'suspended' || (!endedItself && isBrokenOff(end))) return true
-    const atMs = this.#options.clock.now()
+    const atMs = this.#options.hostClock.now()
     this.recorder.add({ type: 'end', atMs, end, usage, logs, unhandledRejections })
     await this.recorder.flush()
     await this.#knowHead()

@@ -156,7 +156,7 @@ export class RunKeeper {
       durable = this.#durable(lease, { ...owner, label }, guest, codec, { head, written, record, at })
       checkpoints.checkLabel(label)
       const goneOn = durable
-      goneOn.recorder.add({ type: 'open', atMs: this.#parts.platform.clock.now(), limits })
+      goneOn.recorder.add({ type: 'open', atMs: this.#parts.hostClock.now(), limits })
       const gate = this.#gate(options, guest.guestId, goneOn, lease)
       const replay = new SyncReplay(record.syncCalls, capabilitiesOf(record, gate), gate)
       return await this.#atWork(options, limits, replay, async (machine, asleep) => {

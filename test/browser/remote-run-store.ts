@@ -1,7 +1,7 @@
 /** A store in a page as a `RunStore` of this process, so that the contract's suite runs over it unchanged. */
 import type { Page } from 'playwright'
 import { CaissonError, type ErrorCode, type ErrorDetails } from '../../src/base/errors.ts'
-import type { RunLease, RunStore } from '../../src/ports/run-store.ts'
+import type { Collected, RunLease, RunStore } from '../../src/ports/run-store.ts'
 import type { Reply } from './store-page/main.ts'
 import { fromWire, toWire } from './store-page/wire.ts'
 
@@ -51,7 +51,7 @@ export async function openRemoteRunStore(page: Page, name: string): Promise<RunS
     runs: async () => (await call('runs')) as readonly string[],
     remove: async (...args) => void (await call('remove', ...args)),
     collect: async (options) =>
-      (await (options === undefined ? call('collect') : call('collect', options))) as { removed: number },
+      (await (options === undefined ? call('collect') : call('collect', options))) as Collected,
     close: async () => void (await call('close')),
   }
 }

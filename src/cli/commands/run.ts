@@ -3,7 +3,7 @@ import type { Command } from '../command.ts'
 import { KEEPING } from '../kept/keeping-flags.ts'
 import { STARTING_LIMITS } from '../run/limit-flags.ts'
 import { refusedDocument } from '../run/refused-document.ts'
-import { HOW_IT_RUNS, NOW, RIGHTS } from '../run/right-flags.ts'
+import { AT_END, HOW_IT_RUNS, NOW, RIGHTS } from '../run/right-flags.ts'
 
 export const runCommand: Command = {
   name: 'run',
@@ -33,7 +33,7 @@ export const runCommand: Command = {
     RIGHTS,
     { title: 'Limits', flags: STARTING_LIMITS },
     KEEPING,
-    HOW_IT_RUNS,
+    { ...HOW_IT_RUNS, flags: [AT_END, ...HOW_IT_RUNS.flags] },
   ],
   examples: [
     ['caisson run p.js', 'print the value of a program'],

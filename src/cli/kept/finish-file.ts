@@ -39,12 +39,19 @@ function confirmedId({ pending }: Guest, one: number | Digest): number {
 
 /** The guest as it was restored, put down again. */
 async function parked(guest: Guest): Promise<Outcome> {
-  const { pending, inDoubt } = guest
+  const { pending, inDoubt, wakeAtMs } = guest
   const stateDigest = await guest.stateDigest()
   guest.dispose()
   const { usage, logs, unhandledRejections, engine } = guest.outcome as Outcome
   const ended = { usage, logs, unhandledRejections, engine, stateDigest }
-  return { status: 'suspended', pending, inDoubt, answered: [], ...ended }
+  return {
+    status: 'suspended',
+    pending,
+    inDoubt,
+    answered: [],
+    ...(wakeAtMs !== undefined && { wakeAtMs }),
+    ...ended,
+  }
 }
 
 function unknownCall(what: string): CaissonError {

@@ -13,6 +13,7 @@ const MORE: Readonly<Record<string, readonly [flag: string, value: string]>> = {
   memory: ['--memory', '128MiB'],
   wall: ['--timeout', '60s'],
   calls: ['--calls', '2_000'],
+  timers: ['--timers', '20_000'],
 }
 
 /** @param command goes on with it, with these flags and values more */

@@ -45,18 +45,21 @@ export async function planKeeping(
   const store = given.value('store')
   const checkpoint = given.value('checkpoint')
   const stopAtCall = readStopAtCall(given)
+  const suspends = given.value('at-end') === 'suspend'
   if (store !== undefined && checkpoint !== undefined) {
     throw usage('--store and --checkpoint are two ways of keeping a run.', 'Give one of them.')
   }
   if (store === undefined && checkpoint === undefined) {
-    const lonely = ['run', 'stop-at-call', 'key-file', 'secret'].find((name) => given.has(name))
+    const lonely = suspends
+      ? 'at-end suspend'
+      : ['run', 'stop-at-call', 'key-file', 'secret'].find((name) => given.has(name))
     if (lonely === undefined) return undefined
     throw usage(
       `--${lonely} is about a run that is kept.`,
       'Add --store DIR, or --stop-at-call N --checkpoint FILE.',
     )
   }
-  if (checkpoint !== undefined && stopAtCall === undefined) {
+  if (checkpoint !== undefined && stopAtCall === undefined && !suspends) {
     throw usage('--checkpoint writes the program that --stop-at-call parked.', 'Add --stop-at-call N.')
   }
   const keys = await readKeyFile(given.value('key-file'), cwd)

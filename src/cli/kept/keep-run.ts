@@ -65,7 +65,7 @@ export async function keepRun(
     if (disposable) {
       const { yellow } = styleFor(io.stderr)
       io.stderr.write(
-        `${yellow('note:')} the program ended before call ${stopAtCall}; there is no checkpoint\n`,
+        `${yellow('note:')} the program ended ${stopAtCall === undefined ? 'with nothing pending' : `before call ${stopAtCall}`}; there is no checkpoint\n`,
       )
     }
     const keptAs = disposable ? undefined : keptAsOf(place, written)

@@ -109,6 +109,7 @@ function runDocument({
   limits,
   end,
   waitsFor,
+  wakeAtMs,
   engine,
 }: DescribedRun): object {
   const { fileName, principal, label, nowMs, atMs = nowMs, capabilities, scope = [] } = start
@@ -130,6 +131,7 @@ function runDocument({
     log: { entries, sinceCheckpoint: since, position: head?.position ?? 0 },
     chain: chain.map(({ id, checkpoint }) => checkpoint ?? { id, missing: true }),
     pending: waitsFor,
+    wakeAtMs: wakeAtMs ?? null,
     unanswered: open.map(({ id, capability, effect, args }) => ({
       id,
       capability,

@@ -10,6 +10,7 @@ import { showAgo } from '../units/show-age.ts'
 import { callText } from './call-text.ts'
 import type { Style } from './style.ts'
 import { argumentLines } from './suspended-lines.ts'
+import { timerText } from './timer-text.ts'
 import { hangText } from './wrap-text.ts'
 
 const LABEL = 13
@@ -66,6 +67,7 @@ function protectionText({ macKey, encryptionKey }: InspectedCheckpoint): string 
 /** How a run stands, by its head and its log. */
 export function runDetails(described: DescribedRun, setting: DetailSetting): readonly string[] {
   const { start, head, summary, since, open, undelivered, end, limits, entries, waitsFor, engine } = described
+  const timers = described.wakeAtMs === undefined ? [] : [timerText(described.wakeAtMs)]
   const { nowMs } = setting
   const age = summary?.atMs ? `, ${showAgo(nowMs - summary.atMs)}` : ''
   const status = end === undefined ? (summary?.status ?? 'unreadable') : endText(end.end)
@@ -92,7 +94,7 @@ export function runDetails(described: DescribedRun, setting: DetailSetting): rea
       setting,
     ),
     ...chainLines(described, setting),
-    ...listed('waits for', waitsFor.map(callText), setting),
+    ...listed('waits for', [...waitsFor.map(callText), ...timers], setting),
     ...inDoubtLines(open, end === undefined, setting),
     ...listed(
       'answered',

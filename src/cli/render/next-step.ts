@@ -1,6 +1,7 @@
 /** What to do about an end: the sentence under the error. */
 import { showCount } from '../../base/show-count.ts'
 import { type Limits, largestLimit } from '../../machine/limits.ts'
+import { failureHint, undefinedName } from '../../runtime/failure-hint.ts'
 import { missingGrants, missingGrantsText } from '../../runtime/missing-grants.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
 
@@ -23,15 +24,10 @@ export interface GoOn {
 const KiB = 1024
 const MiB = 1024 * KiB
 
-/** What guests lack that programs for Node or a page take for granted, and what there is instead. */
-const ABSENT: Readonly<Record<string, string>> = {
-  require: 'A program has no require. Grant what it needs: --tools, --allow-read, --allow-net.',
+/** Globals of other platforms whose place a flag takes. What there is instead of others is the same everywhere. */
+const OPENED_BY_FLAGS: Readonly<Record<string, string>> = {
   process: 'A program has no process. Hand values over with --input; it is the global `input`.',
   fetch: 'Grant hosts with --allow-net HOST, then call net.fetch({ url }).',
-  Buffer: 'Use Uint8Array.',
-  setTimeout: 'A program has no timers; it ends when its work does.',
-  window: 'A program runs in no page.',
-  document: 'A program runs in no page.',
 }
 
 const READING = 'Grant a directory with --allow-read DIR (--allow-write DIR for writing, too).'
@@ -101,9 +97,9 @@ function afterLimit(limit: Extract<Outcome, { status: 'exhausted' }>['limit'], l
     case 'bytes':
       return 'Return less, pass less to calls, or work through files.'
     case 'idle':
-      return 'Nobody answered in time; run it again.'
+      return 'Nobody answered in time, or its timers were too far away; run it again.'
     case 'timers':
-      return 'Set fewer timers.'
+      return raise('timers', '--timers', limits, String, 'look for an interval that nobody clears')
   }
 }
 
@@ -129,8 +125,10 @@ function afterFailure(
   if (text !== undefined) return `${text}: ${wanted.map((name) => `--grant ${name}`).join(' ')}`
   const [opened] = missingGrants(error, source, Object.keys(OPENED_BY))
   if (opened !== undefined) return OPENED_BY[opened]
-  const missing = /^'([^']{1,100})' is not defined$/.exec(error.message)?.[1]
-  if (missing !== undefined && Object.hasOwn(ABSENT, missing)) return ABSENT[missing]
+  const missing = undefinedName(error)
+  if (missing !== undefined && Object.hasOwn(OPENED_BY_FLAGS, missing)) return OPENED_BY_FLAGS[missing]
+  const hint = failureHint(error, source, [])
+  if (hint !== undefined) return hint
   if (error.name === 'SyntaxError' && /\.[mc]?tsx?$/.test(fileName)) {
     return 'This version runs JavaScript: strip the types first, for example with npx esbuild FILE.'
   }

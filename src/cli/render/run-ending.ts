@@ -2,7 +2,7 @@
 
 import { clipText, escapeText } from '../../base/escape-text.ts'
 import { showCount } from '../../base/show-count.ts'
-import type { GuestError } from '../../machine/turn.ts'
+import type { GuestError, LeftBehind } from '../../machine/turn.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
 import { showDuration } from '../units/parse-duration.ts'
 import { showSize } from '../units/parse-size.ts'
@@ -26,13 +26,23 @@ export function runEnding(outcome: Outcome, facts: RunFacts, columns: number, st
     lines.push(style.red('stopped:') + first.slice('stopped:'.length), ...others)
   }
   if (outcome.status === 'suspended') lines.push(...suspendedLines(outcome, width, style))
+  if (outcome.status === 'completed' && outcome.left !== undefined) {
+    lines.push(`${style.yellow('note:')} the program left ${leftText(outcome.left)} pending`)
+  }
   lines.push(...stepLines(outcome, facts, width))
   if (outcome.unwritten !== undefined) lines.push(...unwrittenLines(outcome.unwritten, width, style))
   for (const { name, message } of outcome.unhandledRejections.slice(0, MOST_CAUSES)) {
     const text = `${escapeText(name)}: ${escapeText(clipText(message, 200))}`
-    lines.push(`${style.yellow('warning:')} a promise was rejected and nobody handled it: ${text}`)
+    lines.push(`${style.yellow('warning:')} nobody handled an error: ${text}`)
   }
   return lines.map((line) => `${line}\n`).join('')
+}
+
+function leftText({ calls, timers }: LeftBehind): string {
+  const texts: string[] = []
+  if (calls.length > 0) texts.push(`${showCount(calls.length)} ${calls.length === 1 ? 'call' : 'calls'}`)
+  if (timers > 0) texts.push(`${showCount(timers)} ${timers === 1 ? 'timer' : 'timers'}`)
+  return texts.join(' and ')
 }
 
 function stepLines(outcome: Outcome, facts: RunFacts, width: number): readonly string[] {

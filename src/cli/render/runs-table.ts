@@ -6,6 +6,7 @@ import { showSize } from '../units/parse-size.ts'
 import { showAge } from '../units/show-age.ts'
 import { callText } from './call-text.ts'
 import { type Style, styleFor } from './style.ts'
+import { timerText } from './timer-text.ts'
 
 /** Below this, what a run waits for stands under it rather than beside it. */
 const BESIDE_FROM = 100
@@ -23,7 +24,8 @@ export function runsTable(runs: readonly ListedRun[], nowMs: number, output: Cli
 type Row = readonly [run: string, status: string, age: string, checkpoints: string, waitsFor: string]
 
 function cells({ run, summary, checkpoints, checkpointBytes, missing }: ListedRun, nowMs: number): Row {
-  const waits = (summary?.pending ?? []).map(callText).join(', ')
+  const timers = summary?.wakeAtMs === undefined ? [] : [timerText(summary.wakeAtMs)]
+  const waits = [...(summary?.pending ?? []).map(callText), ...timers].join(', ')
   const size = checkpoints === 0 ? '0' : `${checkpoints}, ${showSize(checkpointBytes)}`
   return [
     escapeText(run),

@@ -4,6 +4,7 @@ import type { Outcome } from '../../runtime/outcome.ts'
 import { jsonText } from './json-text.ts'
 import { showValue } from './show-value.ts'
 import type { Style } from './style.ts'
+import { timerText } from './timer-text.ts'
 
 const MOST_CALLS = 20
 const MOST_LINES = 12
@@ -14,13 +15,15 @@ type Suspended = Extract<Outcome, { status: 'suspended' }>
 
 /** @param width in columns */
 export function suspendedLines(outcome: Suspended, width: number, style: Style): readonly string[] {
-  const { pending, inDoubt, answered } = outcome
+  const { pending, inDoubt, answered, wakeAtMs } = outcome
   const count = pending.length
   const calls = `${count} ${count === 1 ? 'call' : 'calls'}`
   const head =
     inDoubt.length > 0
       ? `waiting for ${calls}, ${inDoubt.length} of them in doubt`
-      : `before ${count === 1 ? 'a call was' : `${calls} were`} made`
+      : count === 0
+        ? 'it waits for its timers'
+        : `before ${count === 1 ? 'a call was' : `${calls} were`} made`
   const lines = [`${style.yellow('suspended:')} ${head}`]
   const known = new Set(answered.map(({ id }) => id))
   const doubtful = new Set(inDoubt)
@@ -29,6 +32,7 @@ export function suspendedLines(outcome: Suspended, width: number, style: Style):
     lines.push(`  call ${id}  ${style.bold(escapeText(clipText(capability, 200)))}${style.yellow(state)}`)
     lines.push(...argumentLines(args, width))
   }
+  if (wakeAtMs !== undefined) lines.push(`  ${timerText(wakeAtMs)}`)
   if (count > MOST_CALLS) lines.push(`  ... ${count - MOST_CALLS} more (--json prints everything)`)
   return lines
 }

@@ -64,6 +64,14 @@ const LIMIT_FLAGS: Readonly<Record<string, LimitFlag>> = {
     show: showCount,
     asFlag: withoutCommas,
   },
+  timers: {
+    limit: 'timers',
+    value: 'N',
+    help: 'Timers that are set, and repetitions of intervals.',
+    parse: (text) => parseCount('timers', text, '10_000'),
+    show: showCount,
+    asFlag: withoutCommas,
+  },
 }
 
 /** Flags of a program that starts, with the library's own defaults. */
@@ -76,7 +84,7 @@ export const STARTING_LIMITS: readonly Flag[] = Object.entries(LIMIT_FLAGS).map(
 )
 
 /** Flags of a program that goes on: the limits that can be raised by then. */
-export const LATER_LIMITS: readonly Flag[] = ['memory', 'timeout', 'calls'].map((name) => {
+export const LATER_LIMITS: readonly Flag[] = ['memory', 'timeout', 'calls', 'timers'].map((name) => {
   const { value = '', help = '' } = LIMIT_FLAGS[name] ?? {}
   return { name, value, help: `${help} Default: what it had.` }
 })

@@ -36,6 +36,8 @@ export function refusedDocument(error: CliError): Document {
     unhandledRejections: [],
     pending: [],
     inDoubt: [],
+    wakeAtMs: null,
+    left: null,
     stateDigest: null,
     engine: null,
     ...NOT_KEPT,

@@ -54,6 +54,13 @@ export const RIGHTS_AGAIN: FlagGroup = {
   ],
 }
 
+/** What becomes of what is pending at the end of a program. */
+export const AT_END: Flag = {
+  name: 'at-end',
+  value: 'wait|drop|suspend',
+  help: 'When the value is there, and calls or timers are pending. wait (default): the program goes on until none is. drop: they are dropped, and said. suspend: it is parked with them, where it is kept; exit code 6.',
+}
+
 export const HOW_IT_RUNS: FlagGroup = {
   title: 'How it runs',
   flags: [

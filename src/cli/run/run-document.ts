@@ -1,4 +1,5 @@
 /** The one JSON document of `caisson run --json`. */
+import type { PendingCall } from '../../machine/turn.ts'
 import { callDigest } from '../../runtime/call-digest.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
 import { toTaggedJson } from '../../values/tagged-json.ts'
@@ -20,16 +21,10 @@ export function runDocument(outcome: Outcome, hint: string | undefined, keptAs: 
     usage: outcome.usage,
     logs: outcome.logs,
     unhandledRejections: outcome.unhandledRejections,
-    pending:
-      outcome.status === 'suspended'
-        ? outcome.pending.map((call) => ({
-            id: call.id,
-            capability: call.capability,
-            args: toTaggedJson(call.args),
-            digest: callDigest(call),
-          }))
-        : [],
+    pending: outcome.status === 'suspended' ? outcome.pending.map(callOf) : [],
     inDoubt: outcome.status === 'suspended' ? outcome.inDoubt : [],
+    wakeAtMs: outcome.status === 'suspended' ? (outcome.wakeAtMs ?? null) : null,
+    left: leftOf(outcome),
     stateDigest: outcome.stateDigest ?? null,
     engine: outcome.engine,
     ...keptAs,
@@ -37,6 +32,18 @@ export function runDocument(outcome: Outcome, hint: string | undefined, keptAs: 
     resumable: outcome.resumable ?? false,
     unwritten: outcome.unwritten ?? null,
   }
+}
+
+function callOf(call: PendingCall): Document {
+  const { id, capability, args } = call
+  return { id, capability, args: toTaggedJson(args), digest: callDigest(call) }
+}
+
+/** What a completed program left pending; null where that is nothing. */
+function leftOf(outcome: Outcome): Document | null {
+  if (outcome.status !== 'completed' || outcome.left === undefined) return null
+  const { calls, timers } = outcome.left
+  return { calls: calls.map(callOf), timers }
 }
 
 function errorOf(outcome: Outcome): Document | null {

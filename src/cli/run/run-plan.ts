@@ -26,6 +26,7 @@ export interface RunPlan {
   readonly clock: Clock
   /** Undefined: a Worker if one can be started. */
   readonly thread: 'host' | 'worker' | undefined
+  readonly atEnd: RunOptions['atEnd']
   readonly rights: Rights
   /** Undefined: the run is gone when the process is. */
   readonly keep: KeepPlan | undefined
@@ -37,6 +38,7 @@ export async function planRun(given: GivenFlags, io: CliIo): Promise<RunPlan> {
   const limits = parseLimits(readLimits(given, 'run'))
   const seed = readSeed(given.value('seed'))
   const thread = readThread(given.value('thread'), 'run')
+  const atEnd = readAtEnd(given.value('at-end'))
   const clock = readClock(given.value('now'))
   const [file = '-'] = given.positionals
   if (file === '-' && given.value('input') === '@-') {
@@ -47,7 +49,7 @@ export async function planRun(given: GivenFlags, io: CliIo): Promise<RunPlan> {
   const keep = await planKeeping(given, program.fileName, io.cwd)
   const kept = keep === undefined ? [] : pathsOf(keep)
   const rights = await grantRights(given, [...(program.path ? [program.path] : []), ...kept], io.cwd)
-  return { program, input, limits, seed, clock, thread, rights, keep }
+  return { program, input, limits, seed, clock, thread, atEnd, rights, keep }
 }
 
 /** The runtime that a plan needs. */
@@ -69,7 +71,7 @@ export function runtimeFor(
 
 /** How its program is run. */
 export function optionsFor(
-  { program, input, rights, limits, seed }: RunPlan,
+  { program, input, rights, limits, seed, atEnd }: RunPlan,
   signal: AbortSignal,
 ): RunOptions {
   return {
@@ -80,6 +82,7 @@ export function optionsFor(
     fileName: program.fileName,
     stateDigest: true,
     ...(seed !== undefined && { seed }),
+    ...(atEnd !== undefined && { atEnd }),
   }
 }
 
@@ -91,6 +94,12 @@ function pathsOf({ storePath, file }: KeepPlan): readonly string[] {
 /** The clock that `--now` asks for. @throws CliError usage */
 export function readClock(now: string | undefined): Clock {
   return now === undefined ? systemClock : createFixedClock(parseInstant('now', now))
+}
+
+/** @throws CliError usage */
+function readAtEnd(text: string | undefined): RunPlan['atEnd'] {
+  if (text === undefined || text === 'wait' || text === 'drop' || text === 'suspend') return text
+  throw usage(`--at-end takes wait, drop or suspend, not "${text.slice(0, 80)}".`)
 }
 
 function readSeed(text: string | undefined): number | undefined {

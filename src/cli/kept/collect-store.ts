@@ -1,0 +1,134 @@
+/**
+ * What `caisson collect` does.
+ *
+ * Invariants
+ * 1. A run is removed by whoever holds its lease, and only if its log says under that lease that it has ended.
+ * 2. A dry run changes nothing.
+ */
+import { nodeCheckpointPorts } from '../../../host-bindings/system/checkpoint-ports.node.ts'
+import { CaissonError } from '../../base/errors.ts'
+import { escapeText } from '../../base/escape-text.ts'
+import type { RunStore } from '../../ports/run-store.ts'
+import { type DescribedRun, describeRun } from '../../runtime/describe-run.ts'
+import type { CheckpointKeys } from '../../snapshot/container/checkpoint-keys.ts'
+import type { CliIo } from '../cli-io.ts'
+import type { GivenFlags } from '../command.ts'
+import { EXIT, type ExitCode } from '../exit-code.ts'
+import { jsonText } from '../render/json-text.ts'
+import { refusalOf } from '../run/refusal.ts'
+import { parseDuration } from '../units/parse-duration.ts'
+import { showSize } from '../units/parse-size.ts'
+import { readKeyFile } from './key-file.ts'
+import { openStore } from './open-store.ts'
+import { requireStore } from './require-store.ts'
+import { TENANT } from './run-place.ts'
+
+const DEFAULT_GRACE_MS = 3_600_000
+const LEASE_MS = 15_000
+/** Why a run is left alone: somebody holds it, or it cannot be read with these keys. */
+const LEFT_ALONE: ReadonlySet<string> = new Set([
+  'store_conflict',
+  'lease_lost',
+  'not_found',
+  'corrupted',
+  'checkpoint_refused',
+  'encryption_required',
+])
+
+interface CollectPlan {
+  /** Runs that have ended so long ago go; undefined: none. */
+  readonly endedMs: number | undefined
+  readonly graceMs: number
+  readonly dryRun: boolean
+  readonly keys: CheckpointKeys
+}
+
+/** @returns the exit code. @throws CliError */
+export async function collectStore(given: GivenFlags, io: CliIo): Promise<ExitCode> {
+  const name = requireStore(given, 'collect')
+  const plan = await planCollection(given, io)
+  const store = await openStore(name, io.cwd)
+  try {
+    const ended = plan.endedMs === undefined ? NOTHING_ENDED : await removeEnded(store, plan, plan.endedMs)
+    const { graceMs, dryRun } = plan
+    const collected = await store.collect({ graceMs, dryRun })
+    const checkpoints = collected.removed + ended.checkpoints
+    const bytes = collected.bytes + ended.bytes
+    const { runs, leftAlone } = ended
+    if (given.has('json')) io.stdout.write(`${jsonText({ dryRun, runs, leftAlone, checkpoints, bytes })}\n`)
+    else {
+      const verb = dryRun ? 'would remove' : 'removed'
+      for (const run of runs) io.stdout.write(`${verb} run ${escapeText(run)}\n`)
+      const what = checkpoints === 1 ? '1 checkpoint' : `${checkpoints} checkpoints`
+      io.stdout.write(`${verb} ${what}, ${showSize(bytes)}\n`)
+      for (const run of leftAlone) io.stderr.write(`left alone, held or unreadable: ${escapeText(run)}\n`)
+    }
+    return EXIT.done
+  } catch (error) {
+    throw refusalOf(error, true)
+  } finally {
+    await store.close()
+  }
+}
+
+async function planCollection(given: GivenFlags, { cwd }: CliIo): Promise<CollectPlan> {
+  const ended = given.value('ended')
+  const grace = given.value('grace')
+  return {
+    endedMs: ended === undefined ? undefined : parseDuration('ended', ended),
+    graceMs: grace === undefined ? DEFAULT_GRACE_MS : parseDuration('grace', grace),
+    dryRun: given.has('dry-run'),
+    keys: await readKeyFile(given.value('key-file'), cwd),
+  }
+}
+
+interface Ended {
+  readonly runs: readonly string[]
+  readonly leftAlone: readonly string[]
+  /** That go with these runs, where they are not removed yet. */
+  readonly checkpoints: number
+  readonly bytes: number
+}
+
+const NOTHING_ENDED: Ended = { runs: [], leftAlone: [], checkpoints: 0, bytes: 0 }
+
+async function removeEnded(store: RunStore, plan: CollectPlan, endedMs: number): Promise<Ended> {
+  const runs: string[] = []
+  const leftAlone: string[] = []
+  let checkpoints = 0
+  let bytes = 0
+  const look = (run: string): Promise<DescribedRun> =>
+    describeRun(store, run, { ports: nodeCheckpointPorts, keys: plan.keys }, TENANT)
+  for (const run of await store.runs()) {
+    try {
+      const described = await look(run)
+      if (!isOver(described, endedMs)) continue
+      if (plan.dryRun) {
+        const goes = isOver(described, plan.graceMs) ? described.chain : []
+        checkpoints += goes.length
+        bytes += goes.reduce((sum, { checkpoint }) => sum + (checkpoint?.fileBytes ?? 0), 0)
+      } else if (!(await removeHeld(store, run, async () => isOver(await look(run), endedMs)))) continue
+      runs.push(run)
+    } catch (error) {
+      if (!CaissonError.is(error) || !LEFT_ALONE.has(error.code)) throw error
+      leftAlone.push(run)
+    }
+  }
+  return { runs, leftAlone, checkpoints, bytes }
+}
+
+/** @returns whether it was removed */
+async function removeHeld(store: RunStore, run: string, still: () => Promise<boolean>): Promise<boolean> {
+  const lease = await store.lease(run, LEASE_MS)
+  try {
+    if (!(await still())) return false
+    await store.remove(run, lease)
+    return true
+  } finally {
+    await lease.release()
+  }
+}
+
+function isOver({ end }: DescribedRun, endedMs: number): boolean {
+  return end !== undefined && end.end.status !== 'exhausted' && Date.now() - end.atMs >= endedMs
+}
