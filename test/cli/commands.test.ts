@@ -39,6 +39,8 @@ describe('help', () => {
       'timeout',
       'stack',
       'calls',
+      'timers',
+      'at-end',
       'seed',
       'now',
       'thread',

@@ -39,7 +39,7 @@ describe('what to do about a failure', () => {
     ['files.readText()', "'files' is not defined", /--allow-read DIR/],
     ['files.write()', "'files' is not defined", /for writing with --allow-write DIR/],
     ['net.fetch()', "'net' is not defined", /--allow-net HOST/],
-    ['require("fs")', "'require' is not defined", /no require/],
+    ['require("fs")', "'require' is not defined", /`fs` is not available in a guest; grant files.readText/],
   ])('%s', (source, message, step) => {
     expect(nextStep(failed({ name: 'ReferenceError', message, position: at }), facts(source))).toMatch(step)
   })
