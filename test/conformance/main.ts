@@ -1,85 +1,136 @@
 /**
- * Runs a checkout of a public suite against the guests of this repository:
+ * Runs a checkout of a public suite in the guests of this repository:
  *
  *     npm run conformance -- test262 PATH [--sample N] [--seed N] [--under test/language/]
+ *     npm run conformance -- wpt PATH [AREA...]
  *
- * stdout carries the report, stderr the progress; all failures go to `out/conformance`. Exits 1 below the floor or when
- * a verdict depends on the kind of guest, 2 for wrong arguments.
+ * stdout carries the report, stderr the progress; every failure goes to `out/conformance`. Exits 1 below the floor or
+ * when what a guest does depends on its kind, 2 for wrong arguments.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { GUEST_KINDS, type GuestKind, isGuestKind, openPools } from './guest-kinds.ts'
 import { revisionOf } from './revision.ts'
 import { Test262Checkout } from './test262/checkout.ts'
-import { GUEST_KINDS, type GuestKind, openGuests } from './test262/guests-compared.ts'
 import { isGoodEnough, test262Details, test262Report } from './test262/report.ts'
 import { runTest262 } from './test262/run-test262.ts'
+import { runScenario, TEST_LIMITS } from './test262/test-guest.ts'
+import { AREAS, type Area } from './wpt/areas.ts'
+import { runWptArea } from './wpt/run-wpt.ts'
+import { WptCheckout } from './wpt/wpt-checkout.ts'
+import { runWptScenario } from './wpt/wpt-guest.ts'
+import { areaSums, countChanges, wptDetails, wptReport } from './wpt/wpt-report.ts'
 
 /** Share of the applicable tests of test262 that must pass. */
 const TEST262_FLOOR = 0.985
 
-const USAGE = `npm run conformance -- test262 PATH [--sample N] [--seed N] [--under PREFIX] [--guests KIND,KIND]
+const USAGE = `npm run conformance -- test262 PATH [--sample N] [--seed N] [--under PREFIX]
+npm run conformance -- wpt PATH [AREA...]
 
-PATH      a checkout of test262
---sample  run so many of the applicable tests; default all
+PATH      a checkout of test262, or of web-platform-tests
+AREA      ${AREAS.map(({ name }) => name).join(', ')}; default all
+--sample  run so many of the applicable tests of test262; default all
 --seed    which ones: the same seed draws the same tests; default 1
 --under   only tests whose path begins so, test/language/ for example
 --guests  only these kinds of guests: ${GUEST_KINDS.join(', ')}; default all`
 
 const OUTPUT = join(import.meta.dirname, '../../out/conformance')
 
+interface Choice {
+  readonly folder: string
+  readonly areas: readonly Area[]
+  readonly size: number
+  readonly seed: number
+  readonly under: string
+  readonly kinds: readonly GuestKind[]
+}
+
 process.exitCode = await main(process.argv.slice(2))
 
 async function main(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args)
-  const [suite, path] = positionals
-  const size = values.sample === undefined ? Number.POSITIVE_INFINITY : Number(values.sample)
-  const seed = Number(values.seed)
-  const kinds = values.guests === undefined ? GUEST_KINDS : values.guests.split(',').filter(isGuestKind)
-  if (
-    suite !== 'test262' ||
-    path === undefined ||
-    !(size >= 1) ||
-    !Number.isInteger(seed) ||
-    kinds.length === 0
-  ) {
+  const [suite] = args
+  const choice = parseChoice(args.slice(1))
+  if (choice === undefined || (suite !== 'test262' && suite !== 'wpt')) {
     process.stderr.write(`${USAGE}\n`)
     return 2
   }
-  const started = performance.now()
+  return suite === 'wpt' ? runWpt(choice) : await runLanguage(choice)
+}
+
+async function runLanguage({ folder, size, seed, under, kinds }: Choice): Promise<number> {
+  const pools = await openPools()
   const result = runTest262({
-    checkout: new Test262Checkout(path),
-    guests: await openGuests(),
+    checkout: new Test262Checkout(folder),
+    guests: (kind, scenario) =>
+      runScenario(pools[kind], scenario, { moves: kind === 'moved', limits: TEST_LIMITS }),
     size,
     seed,
     kinds,
-    under: values.under,
+    under,
     progress: (done, of) => process.stderr.write(`${done} of ${of}\n`),
   })
-  const minutes = ((performance.now() - started) / 60_000).toFixed(1)
   const drawn = Number.isFinite(size) ? `sample ${size}, seed ${seed}` : 'all applicable tests'
-  process.stdout.write(`test262 at ${revisionOf(path)}, ${drawn}, ${minutes} minutes\n`)
-  process.stdout.write(`${test262Report(result, kinds, TEST262_FLOOR)}\n`)
-  mkdirSync(OUTPUT, { recursive: true })
-  const file = join(OUTPUT, 'test262.txt')
-  writeFileSync(file, test262Details(result))
-  process.stdout.write(`\nEvery failure and change: ${file}\n`)
+  say(`test262 at ${revisionOf(folder)}, ${drawn}`)
+  say(test262Report(result, kinds, TEST262_FLOOR))
+  keep('test262.txt', test262Details(result))
   return isGoodEnough(result, TEST262_FLOOR) ? 0 : 1
 }
 
-function readArguments(args: readonly string[]) {
-  return parseArgs({
+async function runWpt({ folder, areas, kinds }: Choice): Promise<number> {
+  const pools = await openPools()
+  const checkout = new WptCheckout(folder)
+  const results = areas.map((area) => {
+    process.stderr.write(`${area.name}\n`)
+    return runWptArea(
+      checkout,
+      area,
+      (kind, scenario) => runWptScenario(pools[kind], scenario, kind === 'moved'),
+      kinds,
+    )
+  })
+  say(`web-platform-tests at ${revisionOf(folder)}`)
+  say(wptReport(results))
+  keep('wpt.txt', wptDetails(results))
+  const isGood = results.every((result) => {
+    const { passed, of } = areaSums(result)
+    return of > 0 && passed >= result.area.floor * of
+  })
+  return isGood && countChanges(results) === 0 ? 0 : 1
+}
+
+function parseChoice(args: readonly string[]): Choice | undefined {
+  const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
     options: {
       sample: { type: 'string' },
       seed: { type: 'string', default: '1' },
       under: { type: 'string', default: 'test/' },
-      guests: { type: 'string' },
+      guests: { type: 'string', default: GUEST_KINDS.join() },
     },
   })
+  const [folder, ...names] = positionals
+  const size = values.sample === undefined ? Number.POSITIVE_INFINITY : Number(values.sample)
+  const seed = Number(values.seed)
+  const kinds = values.guests.split(',')
+  const areas = AREAS.filter(({ name }) => names.length === 0 || names.includes(name))
+  const isRight =
+    folder !== undefined &&
+    size >= 1 &&
+    Number.isInteger(seed) &&
+    kinds.every(isGuestKind) &&
+    names.every((name) => areas.some((area) => area.name === name))
+  return isRight ? { folder, areas, size, seed, under: values.under, kinds } : undefined
 }
 
-function isGuestKind(name: string): name is GuestKind {
-  return (GUEST_KINDS as readonly string[]).includes(name)
+function keep(name: string, text: string): void {
+  mkdirSync(OUTPUT, { recursive: true })
+  const file = join(OUTPUT, name)
+  writeFileSync(file, text)
+  say(`\nEvery failure and change: ${file}`)
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`)
 }

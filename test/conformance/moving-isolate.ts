@@ -8,6 +8,14 @@ import { lendModules, type ModuleSource } from './lent-modules.ts'
 
 const FREELY: TurnControl = { deadline: Number.POSITIVE_INFINITY }
 
+export interface SettleOptions {
+  /** How many of the guest's jobs may run; default all. */
+  readonly jobs?: number | undefined
+  readonly nowMs?: number | undefined
+}
+
+const NO_MODULES: ModuleSource = { normalize: (_base, specifier) => specifier, load: () => undefined }
+
 export class MovingIsolate {
   readonly #pool: InstancePool
   readonly #syncCalls: SyncCalls
@@ -19,7 +27,7 @@ export class MovingIsolate {
   readonly #modules: ModuleSource
   #takeModulesBack: () => void
 
-  constructor(pool: InstancePool, syncCalls: SyncCalls, start: MachineStart, modules: ModuleSource) {
+  constructor(pool: InstancePool, syncCalls: SyncCalls, start: MachineStart, modules = NO_MODULES) {
     this.#pool = pool
     this.#syncCalls = syncCalls
     this.#start = start
@@ -39,13 +47,13 @@ export class MovingIsolate {
     return this.#isolate.start(this.#start, FREELY)
   }
 
-  /** @param jobs how many of the guest's jobs may run; default all */
-  settle(answers: readonly Answer[], jobs?: number): Turn {
+  /** @param nowMs logical time; default that of the start */
+  settle(answers: readonly Answer[], { jobs, nowMs = this.#start.nowMs }: SettleOptions = {}): Turn {
     this.#brake?.release()
-    this.#brake =
-      jobs === undefined ? undefined : new JobBrake(this.#pooled.instance, this.#pooled.guest.runtime)
+    const { instance, guest } = this.#pooled
+    this.#brake = jobs === undefined ? undefined : new JobBrake(instance, guest.runtime)
     this.#brake?.allow(jobs ?? 0)
-    return this.#isolate.settle(answers, this.#start.nowMs, FREELY)
+    return this.#isolate.settle(answers, nowMs, FREELY)
   }
 
   /** Whether jobs wait that the last `settle` did not allow. */

@@ -7,28 +7,9 @@
  *    passes must depend neither on the counting nor on a capture, and which way it fails neither.
  * 3. What ran out of fuel is not run in a guest without metering: nothing could stop it.
  */
-import type { Limits } from '../../../src/machine/limits.ts'
-import { openBuild } from '../engine-builds.ts'
+import { type Change, type GuestKind, WHAT_GUESTS_ARE } from '../guest-kinds.ts'
 import type { Scenario } from './scenario.ts'
-import { runScenario, TEST_LIMITS } from './test-guest.ts'
 import { judge, type Outcome, type Verdict } from './verdict.ts'
-
-/** What kinds of guests there are. The first one is what the others are compared with. */
-export const GUEST_KINDS = ['v8', 'moved', 'portable', 'plain'] as const
-export type GuestKind = (typeof GUEST_KINDS)[number]
-
-export const WHAT_GUESTS_ARE: Readonly<Record<GuestKind, string>> = {
-  v8: 'metered, profile v8',
-  moved: 'metered, captured in mid-test and restored in another instance',
-  portable: 'metered, profile portable',
-  plain: 'not metered',
-}
-
-/** A guest that did not do as the first one did. */
-export interface Change {
-  readonly kind: GuestKind
-  readonly what: string
-}
 
 export interface ScenarioResult {
   readonly verdict: Verdict
@@ -36,13 +17,6 @@ export interface ScenarioResult {
 }
 
 export type GuestRuns = (kind: GuestKind, scenario: Scenario) => Outcome
-
-/** Guests on the builds of this repository. */
-export async function openGuests(limits: Limits = TEST_LIMITS): Promise<GuestRuns> {
-  const v8 = await openBuild('v8')
-  const pools = { v8, moved: v8, portable: await openBuild('portable'), plain: await openBuild('plain') }
-  return (kind, scenario) => runScenario(pools[kind], scenario, { moves: kind === 'moved', limits })
-}
 
 /** @param runs runs a scenario in a guest of its own, of the kind that is asked for */
 export function compareGuests(

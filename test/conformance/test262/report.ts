@@ -1,6 +1,6 @@
 /** What a run of test262 prints, and whether it is good enough. */
+import { type GuestKind, WHAT_GUESTS_ARE } from '../guest-kinds.ts'
 import { EXCLUSIONS } from './applicability.ts'
-import { type GuestKind, WHAT_GUESTS_ARE } from './guests-compared.ts'
 import type { Test262Result } from './run-test262.ts'
 
 /** Lines that are printed of a list; the file has all of them. */

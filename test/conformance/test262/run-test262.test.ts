@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { GUEST_KINDS, openPools } from '../guest-kinds.ts'
 import { EXCLUSIONS } from './applicability.ts'
 import { Test262Checkout } from './checkout.ts'
 import { type FixtureSuite, writeFixtureSuite } from './fixture-suite.ts'
-import { GUEST_KINDS, type GuestRuns, openGuests } from './guests-compared.ts'
+import type { GuestRuns } from './guests-compared.ts'
 import { isGoodEnough, test262Details, test262Report } from './report.ts'
 import { runTest262, type Test262Result } from './run-test262.ts'
 import type { Scenario } from './scenario.ts'
-import { TEST_LIMITS } from './test-guest.ts'
+import { runScenario, TEST_LIMITS } from './test-guest.ts'
 
 let suite: FixtureSuite
 let guests: GuestRuns
@@ -23,7 +24,9 @@ function run(
 beforeAll(async () => {
   suite = writeFixtureSuite()
   // A hang has to be short here.
-  guests = await openGuests({ ...TEST_LIMITS, fuel: 300_000_000 })
+  const limits = { ...TEST_LIMITS, fuel: 300_000_000 }
+  const pools = await openPools()
+  guests = (kind, scenario) => runScenario(pools[kind], scenario, { moves: kind === 'moved', limits })
 })
 
 afterAll(() => suite.remove())

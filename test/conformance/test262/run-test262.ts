@@ -1,8 +1,9 @@
 /** Runs a sample of a checkout of test262, and says how every test ended. */
+import type { Change, GuestKind } from '../guest-kinds.ts'
 import { sample } from '../sample.ts'
 import { type Exclusion, exclusionOf } from './applicability.ts'
 import type { Test262Checkout } from './checkout.ts'
-import { type Change, compareGuests, type GuestKind, type GuestRuns } from './guests-compared.ts'
+import { compareGuests, type GuestRuns } from './guests-compared.ts'
 import { type Mode, scenariosOf, type Test262Test } from './scenario.ts'
 
 export interface Test262Plan {

@@ -77,10 +77,10 @@ class TestGuest implements SyncCalls {
     const answer = { id: next.id, ok: true, value: undefined } as const
     if (!moves) return this.#outcome(this.#isolate.settle([answer]))
     this.#isolate.move()
-    turn = this.#isolate.settle([answer], 1)
+    turn = this.#isolate.settle([answer], { jobs: 1 })
     for (let i = 0; i < MOVES && turn.status === 'waiting' && this.#isolate.isHeldBack; i += 1) {
       this.#isolate.move()
-      turn = this.#isolate.settle([], 1)
+      turn = this.#isolate.settle([], { jobs: 1 })
     }
     if (turn.status === 'waiting') turn = this.#isolate.settle([])
     return this.#outcome(turn)
