@@ -52,7 +52,7 @@ export const MODULE_BOUNDS = {
   /** Modules of one graph. */
   modules: 10_000,
   /** UTF-16 units of all sources of one graph. */
-  sourceBytes: 64 * 1024 * 1024,
+  sourceBytes: 67_108_864,
   /** Imports of all modules of one graph together. */
   imports: 100_000,
   /** UTF-16 units of a specifier or a name. */
