@@ -8,6 +8,8 @@ const inPage = (config) => ({
   platform: 'browser',
   target: 'es2022',
   loader: { '.wasm': 'copy' },
+  // Fetched when the first TypeScript is run.
+  external: ['*/engines/typescript.js'],
 })
 
 const code = 'dist/src/entry/browser.js'
@@ -22,6 +24,7 @@ const checks = [
   },
   // Of it, checkpoints and kept runs are about 20 kB.
   { name: 'browser: code', path: code, gzip: true, limit: '90 kB', modifyEsbuildConfig: inPage },
+  { name: 'browser: TypeScript, when first run', path: 'dist/engines/typescript.js', gzip: true, limit: '25 kB' },
 ]
 
 export default checks

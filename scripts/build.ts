@@ -39,6 +39,18 @@ const STEPS: readonly BuildStep[] = [
     output: 'engines',
   },
   {
+    name: 'typescript',
+    script: 'build:typescript',
+    inputs: [
+      'scripts/build-typescript.ts',
+      'scripts/typescript',
+      'guest/typescript',
+      'src/isolate/typescript-manifest.ts',
+      'package-lock.json',
+    ],
+    output: 'engines/typescript.js',
+  },
+  {
     name: 'package',
     script: 'build:package',
     inputs: [

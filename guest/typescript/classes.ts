@@ -11,7 +11,8 @@ import type { Program } from './program.ts'
 import { Refusal } from './refusal.ts'
 import type { Rewriting } from './rewriting.ts'
 
-const ERASED: ReadonlySet<number> = new Set([
+/** Types of tokens that are modifiers which JavaScript does not have. */
+export const ERASED_MODIFIERS: ReadonlySet<number> = new Set([
   tt._public,
   tt._protected,
   tt._private,
@@ -26,7 +27,7 @@ const WORDS_BEFORE_NAMES: ReadonlySet<string> = new Set(['get', 'set', 'static',
 
 /** Whether a token is a modifier that JavaScript does not have. */
 export function isErasedModifier(type: number): boolean {
-  return ERASED.has(type)
+  return ERASED_MODIFIERS.has(type)
 }
 
 interface OpenClass {

@@ -76,19 +76,19 @@ export class Enums {
     const key = program.is(name, tt.string) ? written : `"${written}"`
     const place = `${owner}[${key}]`
     let kind: Kind = 'number'
-    if (program.is(end, tt.comma)) rewriting.replace(program.startOf(end), program.endOf(end), ';')
     if (eq === undefined) {
       const value = this.#valueAfter(owner, name, previous, known)
       rewriting.replace(program.startOf(name), program.endOf(name), `${owner}[${place}=${value}]=${key}`)
     } else {
-      this.#qualify(owner, eq + 1, end, known)
       kind = this.#kindOf(eq + 1, end, known)
       const before = kind === 'text' ? place : kind === 'number' ? `${owner}[${place}` : `typeof(${place}`
       const after =
         kind === 'text' ? '' : kind === 'number' ? `]=${key}` : `)==="number"&&(${owner}[${place}]=${key})`
       rewriting.replace(program.startOf(name), program.endOf(name), before)
+      this.#qualify(owner, eq + 1, end, known)
       if (after !== '') rewriting.insert(program.endOf(end - 1), after)
     }
+    if (program.is(end, tt.comma)) rewriting.replace(program.startOf(end), program.endOf(end), ';')
     known.set(program.is(name, tt.string) ? written.slice(1, -1) : written, kind)
   }
 

@@ -30,7 +30,7 @@ export default function transpile(source: string): Transpiled {
 
 function parseProblem(source: string, error: unknown): Transpiled {
   // What the parser stumbled over first: it goes on, and what it throws may be about that.
-  const { pos, message } = state.error ?? (error as Error & { readonly pos?: number })
+  const { pos, message } = state.error ?? (error as { readonly message: string; readonly pos?: number })
   const end = source.trimEnd().length
   if (pos === undefined) return { message: 'the program cannot be parsed as TypeScript', index: end }
   if (pos >= end) return { message: 'unexpected end of the program', index: end }

@@ -10,16 +10,23 @@ interface Edit {
   readonly start: number
   readonly end: number
   readonly text: string
+  /** Whether what follows stands where it stood. */
+  readonly keeps: boolean
 }
 
 /** Flat quadruples: line and column in the text, line and column in the source; 1-based, columns in code points. */
 export type Places = Int32Array
 
+/** What is as many blanks as it has UTF-16 units. */
+const PLAIN = /^[^\n\r\u2028\u2029\ud800-\udfff]*$/
+const NO_BREAKS = /[^\n\r\u2028\u2029]+/g
+const PAIRS = /[\ud800-\udbff][\udc00-\udfff]/g
 const LINE_BREAK = /[\n\r\u2028\u2029]/
 
 export class Rewriting {
   readonly source: string
   readonly #edits: Edit[] = []
+  #inOrder = true
 
   constructor(source: string) {
     this.source = source
@@ -36,16 +43,11 @@ export class Rewriting {
    * @param last takes the place of its last character
    */
   blank(start: number, end: number, first = '', last = ''): void {
-    let text = ''
-    for (let at = start; at < end; at++) {
-      const unit = this.source.charCodeAt(at)
-      // The second half of a pair is no column of its own.
-      if (unit >= 0xdc00 && unit <= 0xdfff && at > start) continue
-      text += unit === 10 || unit === 13 || unit === 0x2028 || unit === 0x2029 ? this.source[at] : ' '
-    }
+    const cut = this.source.slice(start, end)
+    let text = PLAIN.test(cut) ? ' '.repeat(cut.length) : cut.replace(NO_BREAKS, blanksFor)
     if (first !== '') text = first + text.slice(1)
     if (last !== '') text = text.slice(0, -1) + last
-    this.replace(start, end, text)
+    this.#push({ start, end, text, keeps: true })
   }
 
   /** Blanks a range, without its line breaks: what follows has to stand in the line of what is before. */
@@ -54,7 +56,13 @@ export class Rewriting {
   }
 
   replace(start: number, end: number, text: string): void {
-    this.#edits.push({ start, end, text })
+    this.#push({ start, end, text, keeps: text.length === end - start && PLAIN.test(text) })
+  }
+
+  #push(edit: Edit): void {
+    const last = this.#edits.at(-1)
+    if (last !== undefined && isBefore(edit, last)) this.#inOrder = false
+    this.#edits.push(edit)
   }
 
   insert(at: number, text: string): void {
@@ -68,61 +76,80 @@ export class Rewriting {
 
   finish(): { readonly code: string; readonly places: Places } {
     // Stable: what was put in at one place stays in its order.
-    const edits = this.#edits.sort((a, b) => a.start - b.start || a.end - b.end)
-    const from = new Cursor()
-    const to = new Cursor()
-    const places: number[] = []
-    let code = ''
+    const edits = this.#inOrder
+      ? this.#edits
+      : this.#edits.sort((a, b) => (isBefore(a, b) ? -1 : isBefore(b, a) ? 1 : 0))
+    const parts: string[] = []
+    /** Indexes into the code and into the source, before and behind each edit after which something moved. */
+    const moved: number[] = []
     let at = 0
-    const mark = (): void => {
-      places.push(to.line, to.column, from.line, from.column)
-    }
-    for (const { start, end, text } of edits) {
+    let length = 0
+    for (const { start, end, text, keeps } of edits) {
       const kept = this.source.slice(at, start)
-      const cut = this.source.slice(start, end)
-      code += kept + text
-      from.pass(kept)
-      to.pass(kept)
-      const shaped = sameShape(cut, text)
-      if (!shaped) mark()
-      from.pass(cut)
-      to.pass(text)
-      if (!shaped) mark()
+      parts.push(kept, text)
+      length += kept.length
+      if (!keeps) moved.push(length, start, length + text.length, end)
+      length += text.length
       at = end
     }
-    return { code: code + this.source.slice(at), places: new Int32Array(places) }
+    parts.push(this.source.slice(at))
+    const code = parts.join('')
+    return { code, places: placesOf(code, this.source, moved) }
   }
 }
 
-/** The place behind all text that was passed. */
+function isBefore(a: Edit, b: Edit): boolean {
+  return a.start < b.start || (a.start === b.start && a.end < b.end)
+}
+
+function placesOf(code: string, source: string, moved: readonly number[]): Places {
+  const places = new Int32Array(moved.length * 2)
+  const to = new Cursor(code)
+  const from = new Cursor(source)
+  for (let i = 0; i < moved.length; i += 2) {
+    to.go(moved[i] as number)
+    from.go(moved[i + 1] as number)
+    places.set([to.line, to.column, from.line, from.column], i * 2)
+  }
+  return places
+}
+
+/** Goes through a text, and counts: each character once. */
 class Cursor {
   line = 1
   column = 1
+  readonly #text: string
+  #index = 0
+  #nextBreak: number
 
-  pass(text: string): void {
-    const lastBreak = text.lastIndexOf('\n')
-    if (lastBreak >= 0) {
-      this.line += text.split('\n').length - 1
+  constructor(text: string) {
+    this.#text = text
+    this.#nextBreak = breakFrom(text, 0)
+  }
+
+  go(index: number): void {
+    while (this.#nextBreak < index) {
+      this.line += 1
       this.column = 1
+      this.#index = this.#nextBreak + 1
+      this.#nextBreak = breakFrom(this.#text, this.#index)
     }
-    this.column += codePoints(text, lastBreak + 1)
+    this.column += widthOf(this.#text.slice(this.#index, index))
+    this.#index = index
   }
 }
 
-function codePoints(text: string, from = 0): number {
-  let count = 0
-  for (let at = from; at < text.length; at++) {
-    const unit = text.charCodeAt(at)
-    if (unit < 0xdc00 || unit > 0xdfff) count += 1
-  }
-  return count
+/** Index of the next line break, or infinity: nobody looks for it again then. */
+function breakFrom(text: string, index: number): number {
+  const found = text.indexOf('\n', index)
+  return found < 0 ? Number.POSITIVE_INFINITY : found
 }
 
-/** Whether what follows stands at the same place after either. */
-function sameShape(a: string, b: string): boolean {
-  const linesA = a.split('\n')
-  const linesB = b.split('\n')
-  return (
-    linesA.length === linesB.length && codePoints(linesA.at(-1) ?? '') === codePoints(linesB.at(-1) ?? '')
-  )
+/** Code points of a text. */
+function widthOf(text: string): number {
+  return text.length - (text.match(PAIRS)?.length ?? 0)
+}
+
+function blanksFor(text: string): string {
+  return ' '.repeat(widthOf(text))
 }

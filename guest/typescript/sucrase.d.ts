@@ -33,7 +33,7 @@ declare module 'sucrase/dist/esm/parser/index.js' {
 
 declare module 'sucrase/dist/esm/parser/traverser/base.js' {
   /** The parser's state while and after it runs. */
-  export const state: { readonly error: (Error & { readonly pos?: number }) | null }
+  export const state: { readonly error: { readonly message: string; readonly pos: number } | null }
 }
 
 declare module 'sucrase/dist/esm/parser/tokenizer/types.js' {

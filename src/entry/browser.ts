@@ -1,5 +1,6 @@
 /** Composition root for pages and web Workers. */
 import guest from '../../engines/current/guest.json' with { type: 'json' }
+import { packagedTypeScript } from '../../host-bindings/engines/packaged-typescript.ts'
 import { urlEngine } from '../../host-bindings/engines/url-engine.ts'
 import { systemClock } from '../../host-bindings/system/system-clock.ts'
 import { systemEntropy } from '../../host-bindings/system/system-entropy.ts'
@@ -51,6 +52,7 @@ export function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
       clock: systemClock,
       entropy: systemEntropy,
       checkpoints: webCheckpointPorts,
+      typescript: packagedTypeScript,
       engines: packagedEngines(),
       openWorker: () =>
         openWebWorker(() => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })),

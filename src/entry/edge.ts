@@ -3,6 +3,7 @@
  * that the embedder imports statically (`import engine from 'caisson/engine/v8.wasm'`) and hands over.
  */
 import guest from '../../engines/current/guest.json' with { type: 'json' }
+import { packagedTypeScript } from '../../host-bindings/engines/packaged-typescript.ts'
 import { staticEngine } from '../../host-bindings/engines/static-engine.ts'
 import { systemClock } from '../../host-bindings/system/system-clock.ts'
 import { systemEntropy } from '../../host-bindings/system/system-entropy.ts'
@@ -29,6 +30,7 @@ export function openRuntime({ engine, ...options }: EdgeRuntimeOptions): Promise
       clock: systemClock,
       entropy: systemEntropy,
       checkpoints: webCheckpointPorts,
+      typescript: packagedTypeScript,
       engines: staticEngine({ manifest: ENGINE_MANIFEST, module: engine, guest, profile: 'v8' }),
     },
     options,

@@ -1,5 +1,6 @@
 /** Composition root for Node, Bun and Deno. */
 import { fileEngine } from '../../host-bindings/engines/file-engine.node.ts'
+import { packagedTypeScript } from '../../host-bindings/engines/packaged-typescript.ts'
 import { nodeCheckpointPorts } from '../../host-bindings/system/checkpoint-ports.node.ts'
 import { nodePageTools } from '../../host-bindings/system/page-tools.node.ts'
 import { systemClock } from '../../host-bindings/system/system-clock.ts'
@@ -36,6 +37,7 @@ export function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
       engines,
       openWorker: () => openNodeWorker(workerScript),
       pageTools: nodePageTools,
+      typescript: packagedTypeScript,
     },
     options,
   )

@@ -3,6 +3,8 @@
 import { LOAD_MODULE, type ModuleGraph } from '../machine/module-graph.ts'
 import type { GuestCapability, GuestError, MachineStart, TurnEnd } from '../machine/turn.ts'
 import { type ProgramAttempt, programAttempts } from '../program/forms.ts'
+import { originalError } from '../program/original-error.ts'
+import type { Places } from '../program/original-place.ts'
 import { locateError } from '../program/positions.ts'
 import { explainSyntaxError } from '../program/syntax-error.ts'
 import { DEFAULT_VALUE_LIMITS } from '../values/limits.ts'
@@ -39,6 +41,8 @@ export interface ProgramState {
   readonly fileName: string
   readonly form: ProgramAttempt['form']
   readonly columnShift: number
+  /** Where places in its code come from: empty where its author wrote the code. */
+  readonly places: Places
   readonly stage: Stage
   readonly promise: number
   /** The cell of its value; 0 before there is one. */
@@ -62,6 +66,7 @@ export class GuestProgram {
   #evaluatedCell = 0
   #stage: Stage = 'evaluating'
   #input = 0
+  #places: Places = []
   #end: TurnEnd | undefined
   readonly #own: number[] = []
 
@@ -74,6 +79,7 @@ export class GuestProgram {
   static fromState(pooled: PooledInstance, state: ProgramState): GuestProgram {
     const program = new GuestProgram(pooled, state.fileName)
     program.#attempt = { form: state.form, columnShift: state.columnShift }
+    program.#places = state.places
     program.#stage = state.stage
     program.#promise = state.promise
     program.#result = state.result
@@ -88,6 +94,7 @@ export class GuestProgram {
       fileName: this.#fileName,
       form: this.#attempt?.form ?? 'script',
       columnShift: this.#attempt?.columnShift ?? 0,
+      places: this.#places,
       stage: this.#stage,
       promise: this.#promise,
       result: this.#result,
@@ -151,18 +158,18 @@ export class GuestProgram {
 
   /** Starts the program. Returns the bytes that its input and its modules took. */
   begin(
-    { source, form, input, modules }: Pick<MachineStart, 'source' | 'form' | 'input' | 'modules'>,
+    start: Pick<MachineStart, 'source' | 'form' | 'input' | 'modules' | 'written' | 'ended'>,
     loader: GuestModules,
   ): number {
+    const { source, form, input, modules, written, ended } = start
     const { writer, guest, instance } = this.#pooled
     const { words } = instance
     words[(guest.runtime + MODULE_LOADER.normalizeField) >>> 2] = MODULE_LOADER.normalizeSlot
     words[(guest.runtime + MODULE_LOADER.loadField) >>> 2] = MODULE_LOADER.loadSlot
     this.#input = guest.undefined
-    if (modules?.problem !== undefined) {
-      this.#end = { status: 'failed', error: modules.problem }
-      return 0
-    }
+    this.#places = written?.places ?? []
+    this.#end = ended ?? (modules?.problem && { status: 'failed', error: modules.problem })
+    if (this.#end !== undefined) return 0
     let bytes = modules?.files.reduce((sum, { code }) => sum + code.length, 0) ?? 0
     if (input !== undefined) {
       this.#input = writer.write(input, DEFAULT_VALUE_LIMITS, 'input')
@@ -202,7 +209,17 @@ export class GuestProgram {
 
   /** Positions of an error in terms of the author's source. */
   locate(error: GuestError): GuestError {
+    return this.#original(this.#inCode(error))
+  }
+
+  /** In terms of the code without what was put around it. */
+  #inCode(error: GuestError): GuestError {
     return locateError(error, { fileName: this.#fileName, columns: this.#attempt?.columnShift ?? 0 })
+  }
+
+  #original(error: GuestError): GuestError {
+    if (this.#places.length === 0) return error
+    return originalError(error, (file) => (file === this.#fileName ? this.#places : undefined))
   }
 
   #try(
@@ -231,7 +248,7 @@ export class GuestProgram {
       // A module that throws while it is evaluated also ends here; only a parse error leads to the next form.
       this.#pooled.free(cell, thrown)
       if (!last && error.name === 'SyntaxError') return
-      const located = this.locate(error)
+      const located = this.#inCode(error)
       const file = located.position?.file
       const text =
         file === this.#fileName ? source : modules?.graph.files.find(({ name }) => name === file)?.code
@@ -239,7 +256,7 @@ export class GuestProgram {
         text === undefined
           ? located
           : explainSyntaxError(located, text, attempt.form, (code) => this.#parses(code))
-      this.#end = { status: 'failed', error: explained }
+      this.#end = { status: 'failed', error: this.#original(explained) }
       return
     }
     if (atOnce) this.#evaluatedCell = cell

@@ -46,6 +46,7 @@ const AT_END = new Set(['wait', 'drop'])
 const MOST_CAPABILITIES = 10_000
 const MOST_PENDING = 1_000_000
 const MOST_TEXT = 65_536
+const MOST_PLACES = 16_000_000
 const MAX_ADDRESS = 2 ** 32 - 1
 
 /** @throws CaissonError `corrupted` */
@@ -54,7 +55,7 @@ export function parseIsolateState(state: unknown): IsolateState {
   const { version, program, clock, random, log, fuel, calls, bytesIn, bytesOut, capabilities, pending } =
     whole
   if (version !== 1) throw refused('version', 'is not 1')
-  const { fileName, form, columnShift, stage, promise, result, input, own } = record(program, 'program')
+  const { fileName, form, columnShift, places, stage, promise, result, input, own } = record(program, 'program')
   const { mathRandom, seed, cryptoBytes } = record(random, 'random')
   const asked = count(calls, 'calls')
   let lastId = 0
@@ -64,6 +65,7 @@ export function parseIsolateState(state: unknown): IsolateState {
       fileName: text(fileName, 'program.fileName'),
       form: oneOf(form, FORMS, 'program.form') as ProgramState['form'],
       columnShift: count(columnShift, 'program.columnShift'),
+      places: list(places, MOST_PLACES, 'program.places').map((one) => count(one, 'program.places')),
       stage: oneOf(stage, STAGES, 'program.stage') as ProgramState['stage'],
       promise: address(promise, 'program.promise'),
       result: address(result, 'program.result'),

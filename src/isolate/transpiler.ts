@@ -33,15 +33,17 @@ const PAGE = 65_536
 const LOAD_FUEL = 2_000_000_000
 
 /**
- * A usual program takes about a tenth of this, whatever its length (bench: guest). Fuel, and not time, decides: the same
- * source ends alike everywhere.
+ * A usual program takes about a tenth of this for each of its characters (bench: guest). Fuel, and not time, decides:
+ * the same source ends alike everywhere.
  */
-const FUEL = 100_000_000
-const FUEL_PER_CHARACTER = 50_000
+const FUEL_PER_CHARACTER = 200_000
+const LEAST_FUEL = 100_000_000
+const MOST_FUEL = 20_000_000_000
 
 /** Of the reading guest. Tokens of a source of a megabyte take most of it. */
 const MEMORY_BYTES = 192 * 1024 * 1024
-const STACK_BYTES = 786_432
+/** Depth that it may have, in metered bytes: as much as guests have by default. */
+export const TRANSPILER_STACK_BYTES = 786_432
 
 /** Characters beyond which nothing is read: no limit of the guest would be reached before the host's patience. */
 const MOST_CHARACTERS = 4_000_000
@@ -126,7 +128,7 @@ export class Transpiler {
     }
     const instance = this.#instance(() => 0)
     instance.gauge.reset(LOAD_FUEL)
-    instance.gauge.begin(STACK_BYTES, Number.POSITIVE_INFINITY, undefined)
+    instance.gauge.begin(TRANSPILER_STACK_BYTES, Number.POSITIVE_INFINITY, undefined)
     const code = instance.allocateText(script)
     const file = instance.allocateText('caisson:typescript')
     const { context } = base.guest
@@ -165,8 +167,8 @@ export class Transpiler {
     instance.growTo(memoryBytes)
     applyChanges(instance, changes)
     const { gauge, exports } = instance
-    gauge.reset(FUEL + FUEL_PER_CHARACTER * source.length)
-    gauge.begin(STACK_BYTES, control.deadline, control.aborted)
+    gauge.reset(Math.min(MOST_FUEL, LEAST_FUEL + FUEL_PER_CHARACTER * source.length))
+    gauge.begin(TRANSPILER_STACK_BYTES, control.deadline, control.aborted)
     try {
       const argument = new ValueWriter(instance, guest).write(source, RESULT_LIMITS, 'source')
       instance.words[guest.scratch >>> 2] = argument

@@ -9,6 +9,6 @@ export interface TypeScriptManifest {
 
 export const TYPESCRIPT_MANIFEST: TypeScriptManifest = {
   sucrase: '3.35.1',
-  sha256: '1097a2eb15feff2d1ddbf9cccbd647c07cce2736a8b9e06aaa85b910a26d0417',
-  characters: 92400,
+  sha256: 'c620a99e0477a781984159236b05771687914e64684018633f25fdcca618d387',
+  characters: 65409,
 }

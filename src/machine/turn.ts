@@ -96,8 +96,24 @@ export type Turn = TurnEnd & {
 /** How the source is to be read. `auto` decides by what the engine's own parser says. */
 export type ProgramForm = 'auto' | 'script' | 'body' | 'module'
 
+/** What an author wrote, where the machine is given something that was made of it. */
+export interface WrittenSource {
+  readonly language: 'ts'
+  /** Of the source as its author wrote it, as UTF-8. */
+  readonly digest: string
+  /** Digest of what made JavaScript of it: with the source's, it determines `MachineStart.source`. */
+  readonly by: string
+  /** Where places in `MachineStart.source` come from: see `program/original-place.ts`. */
+  readonly places: readonly number[]
+}
+
 export interface MachineStart {
+  /** JavaScript. */
   readonly source: string
+  /** Left out where the author wrote `source`. */
+  readonly written?: WrittenSource | undefined
+  /** The end of a program that cannot begin: there is no JavaScript of its source, which `source` is then. */
+  readonly ended?: Extract<TurnEnd, { status: 'failed' | 'exhausted' }> | undefined
   readonly form: ProgramForm
   /** Shown in stacks. */
   readonly fileName: string

@@ -12,7 +12,12 @@ export function originalError(error: GuestError, placesOf: PlacesOf): GuestError
   const places = position && placesOf(position.file)
   return {
     ...rest,
-    ...(stack !== undefined && { stack: stack.split('\n').map((line) => originalLine(line, placesOf)).join('\n') }),
+    ...(stack !== undefined && {
+      stack: stack
+        .split('\n')
+        .map((line) => originalLine(line, placesOf))
+        .join('\n'),
+    }),
     ...(position && { position: places ? { ...position, ...originalPlace(places, position) } : position }),
     ...(cause && { cause: originalError(cause, placesOf) }),
   }

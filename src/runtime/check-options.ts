@@ -25,6 +25,7 @@ const RUN: OptionChecks<RunOptions> = {
     'an AbortSignal',
   ],
   form: oneOf('auto', 'script', 'body', 'module'),
+  language: oneOf('auto', 'js', 'ts'),
   fileName: [
     (value) => typeof value === 'string' && /^\P{Cc}{1,1000}$/u.test(value),
     'a text of 1 to 1000 characters without control characters',

@@ -13,6 +13,7 @@ import type { Entropy } from '../ports/entropy.ts'
 import type { Lease } from '../ports/lease.ts'
 import type { RunStore } from '../ports/run-store.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
+import type { Language } from '../program/language.ts'
 import type { CheckpointOptions } from './checkpoints.ts'
 import type { ModuleOptions } from './module-options.ts'
 
@@ -69,7 +70,12 @@ export interface RunOptions extends ModuleOptions {
   readonly signal?: AbortSignal
   /** Default `auto`. */
   readonly form?: ProgramForm
-  /** Shown in stacks. Default `program.js`. */
+  /**
+   * What the source is written in. Default `auto`: what the file's name says (`.ts`, `.js`, ...); without a name,
+   * JavaScript if the engine's parser takes it, else TypeScript if it looks so.
+   */
+  readonly language?: Language
+  /** Shown in stacks. Default `program.js`, or `program.ts`. */
   readonly fileName?: string
   /** Whole number or 32 bytes that determine all randomness of the guest. Default: fresh from `entropy`. */
   readonly seed?: number | Uint8Array

@@ -5,6 +5,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { EngineSource } from '../ports/engine-source.ts'
 import type { Entropy } from '../ports/entropy.ts'
 import type { PageTools } from '../ports/page-tools.ts'
+import type { TypeScriptSource } from '../ports/typescript-source.ts'
 import type { WorkerPort } from '../ports/worker-port.ts'
 
 export interface Platform {
@@ -15,6 +16,8 @@ export interface Platform {
   readonly openWorker?: () => WorkerPort
   /** What checkpoints are written and read with. */
   readonly checkpoints?: CheckpointPorts
+  /** Brings what makes JavaScript of TypeScript; left out, guests take JavaScript only. */
+  readonly typescript?: TypeScriptSource
   /** Left out where plain JavaScript is the fastest. */
   readonly pageTools?: PageTools
 }

@@ -7,8 +7,158 @@
  * 3. Equal sources become equal programs, whether they were read before or not.
  */
 import { sha256 } from '../base/digest.ts'
-import { exhausted } from '../machine/exhausted.ts'
-import { Transpiler } from '../isolate/transpiler.ts'
 import { checkNativeStack } from '../isolate/native-stack.ts'
 import { parsesAsJavaScript } from '../isolate/parse-check.ts'
+import type { Transpilation } from '../isolate/transpiler.ts'
+import { TRANSPILER_STACK_BYTES, Transpiler } from '../isolate/transpiler.ts'
 import { TYPESCRIPT_MANIFEST } from '../isolate/typescript-manifest.ts'
+import { exhausted } from '../machine/exhausted.ts'
+import type { Limits } from '../machine/limits.ts'
+import type { GuestError, MachineStart, ProgramForm, TurnControl } from '../machine/turn.ts'
+import type { TypeScriptSource } from '../ports/typescript-source.ts'
+import { type Language, languageOf } from '../program/language.ts'
+import type { Places } from '../program/original-place.ts'
+import type { MachineMaker } from './machine-maker.ts'
+import type { RunOptions } from './options.ts'
+import { TranspileCache } from './transpile-cache.ts'
+
+const DEFAULT_DOMAIN = 'default'
+
+/** Name of a program that has none and is TypeScript. */
+const PROGRAM_FILE = 'program.ts'
+
+/** What the runtime lends. */
+export interface TypeScriptDeskParts {
+  readonly machines: Pick<MachineMaker, 'engine' | 'base' | 'scout'>
+  /** Left out where the platform brings none: then TypeScript is refused. */
+  readonly load: TypeScriptSource | undefined
+  readonly monotonic: () => number
+}
+
+/** For whom a source is read, and for how long at most. */
+export interface Whose {
+  readonly domain?: string | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly limits: Limits
+}
+
+/** JavaScript of a source, or why there is none. */
+export type Prepared =
+  | { readonly code: string; readonly places: Places; readonly language: 'js' | 'ts' }
+  | { readonly ended: NonNullable<MachineStart['ended']> }
+
+/** A file of a program. */
+export interface SourceText {
+  readonly source: string
+  /** As stacks show it; undefined if nobody named it. */
+  readonly fileName: string | undefined
+  readonly language?: Language | undefined
+  readonly form?: ProgramForm
+}
+
+export class TypeScriptDesk {
+  readonly #parts: TypeScriptDeskParts
+  readonly #known = new TranspileCache()
+  #transpiler: Transpiler | undefined
+
+  constructor(parts: TypeScriptDeskParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * The start of a program whose source is JavaScript then.
+   * @throws CaissonError `unsupported`, `engine_mismatch`, `native_stack_low`, and what loading the transpiler throws
+   */
+  async start(
+    start: MachineStart,
+    options: Pick<RunOptions, 'fileName' | 'language' | 'domain' | 'signal'>,
+  ): Promise<MachineStart> {
+    const { source, form, limits } = start
+    const { fileName, language, domain, signal } = options
+    const text = { source, form, fileName, language }
+    if (languageOf(source, language ?? 'auto', fileName) === 'js') return start
+    const prepared = await this.prepare(text, { limits, domain, signal })
+    if ('code' in prepared && prepared.language === 'js') return start
+    const named = { ...start, fileName: fileName ?? PROGRAM_FILE }
+    if ('ended' in prepared) return { ...named, ended: prepared.ended }
+    const digest = sha256(new TextEncoder().encode(source))
+    const by = `sha256:${TYPESCRIPT_MANIFEST.sha256}`
+    const written = { language: 'ts', digest, by, places: prepared.places } as const
+    return { ...named, source: prepared.code, written }
+  }
+
+  /** One file of a program. @throws CaissonError as `start` */
+  async prepare(text: SourceText, whose: Whose): Promise<Prepared> {
+    const { source, fileName, language = 'auto', form = 'auto' } = text
+    const asItIs: Prepared = { code: source, places: [], language: 'js' }
+    const { domain = DEFAULT_DOMAIN, limits } = whose
+    const { monotonic, machines } = this.#parts
+    const control = controlOf(whose, monotonic)
+    const which = languageOf(source, language, fileName)
+    if (which === 'js') return asItIs
+    const known = this.#known.get(domain, source)
+    if (which === 'unsure') {
+      // Turns start from a shallow stack, and so does this.
+      if (known.isJavaScript === undefined) await undefined
+      const isJavaScript =
+        known.isJavaScript ?? parsesAsJavaScript(machines.scout({ domain }).pool, source, form, control)
+      this.#known.learn(domain, source, { isJavaScript })
+      if (isJavaScript) return asItIs
+    }
+    const transpiled = known.transpiled ?? (await this.#read(source, control))
+    if (isFinal(transpiled)) this.#known.learn(domain, source, { transpiled })
+    return preparedOf(transpiled, fileName ?? PROGRAM_FILE, limits)
+  }
+
+  close(): void {
+    this.#known.clear()
+  }
+
+  #read(source: string, control: TurnControl): Promise<Transpilation> {
+    const { load, machines, monotonic } = this.#parts
+    const { engine, base } = machines
+    checkNativeStack(engine, base, TRANSPILER_STACK_BYTES)
+    const { tools } = machines.scout({})
+    this.#transpiler ??= new Transpiler({ engine, base, tools, load, monotonic })
+    return this.#transpiler.transpile(source, control)
+  }
+}
+
+function controlOf({ limits, signal }: Whose, monotonic: () => number): TurnControl {
+  const deadline = monotonic() + limits.wallMs
+  return signal === undefined ? { deadline } : { deadline, aborted: () => signal.aborted }
+}
+
+/** Whether reading the source again would end the same. */
+function isFinal(transpiled: Transpilation): boolean {
+  if (transpiled.status === 'aborted') return false
+  return transpiled.status !== 'exhausted' || transpiled.limit !== 'wall'
+}
+
+function preparedOf(transpiled: Transpilation, file: string, limits: Limits): Prepared {
+  switch (transpiled.status) {
+    case 'done':
+      return { code: transpiled.code, places: transpiled.places, language: 'ts' }
+    case 'refused': {
+      const { line, column } = transpiled.place
+      return failed({
+        name: 'SyntaxError',
+        message: transpiled.message,
+        stack: `    at ${file}:${line}:${column}`,
+        position: { file, line, column },
+      })
+    }
+    case 'exhausted':
+      if (transpiled.limit === 'wall') return { ended: exhausted('wall', limits) }
+      return failed({
+        name: 'SyntaxError',
+        message: `${transpiled.message} Write it simpler, or in JavaScript.`,
+      })
+    case 'aborted':
+      return failed({ name: 'AbortError', code: 'aborted', message: 'The run was aborted.' })
+  }
+}
+
+function failed(error: GuestError): Prepared {
+  return { ended: { status: 'failed', error } }
+}

@@ -33,6 +33,9 @@ const SHAPES: Readonly<Record<string, (entry: Fields) => boolean>> = {
     entry.seed instanceof Uint8Array &&
     entry.seed.length === SEED_BYTES &&
     isNumber(entry.nowMs) &&
+    (entry.written === undefined || isWritten(entry.written)) &&
+    (entry.ended === undefined ||
+      (isRecord(entry.ended) && isEnd(entry.ended) && entry.ended.status !== 'completed')) &&
     (entry.atEnd === undefined || AT_END.includes(entry.atEnd)) &&
     (entry.atMs === undefined || isNumber(entry.atMs)) &&
     (entry.scope === undefined || isFull(entry.scope, isText)) &&
@@ -68,6 +71,12 @@ export function parseRunEntry(value: unknown): RunEntry {
     if (holds?.(value) === true) return withAllLimits(value as unknown as RunEntry)
   }
   throw new CaissonError('corrupted', 'An entry of the log of a run is none.')
+}
+
+function isWritten(written: unknown): boolean {
+  if (!isRecord(written)) return false
+  const { language, digest, by, places } = written
+  return language === 'ts' && isText(digest) && isText(by) && isFull(places, isNumber)
 }
 
 /** An entry of a build that knew fewer limits. */

@@ -21,7 +21,12 @@ export interface StartEntry {
   readonly tenant: string
   readonly principal: string
   readonly label: 'plain' | 'secret'
+  /** As the machine got it. */
   readonly source: string
+  /** What its author wrote, where that is something else. */
+  readonly written?: MachineStart['written']
+  /** Its end, where it could not begin. */
+  readonly ended?: MachineStart['ended']
   readonly form: ProgramForm
   readonly fileName: string
   readonly input: unknown
@@ -114,7 +119,14 @@ export type RunEntry =
 
 /** A start entry as a machine is started with it. */
 export function startOf(entry: StartEntry): MachineStart {
-  const { source, form, fileName, input, capabilities, limits, seed, nowMs, atEnd, modules } = entry
+  const { source, form, fileName, input, capabilities, limits, seed, nowMs, atEnd, modules, written, ended } =
+    entry
   const start = { source, form, fileName, input, capabilities, limits, seed, nowMs }
-  return { ...start, ...(atEnd && { atEnd }), ...(modules && { modules }) }
+  return {
+    ...start,
+    ...(atEnd && { atEnd }),
+    ...(modules && { modules }),
+    ...(written && { written }),
+    ...(ended && { ended }),
+  }
 }
