@@ -22,6 +22,7 @@ import {
   Refusal,
   type SyncCalls,
 } from '../machine/turn.ts'
+import { modulesWanted } from '../program/import-problem.ts'
 import { DEFAULT_VALUE_LIMITS } from '../values/limits.ts'
 import { ConsoleLog } from './console-log.ts'
 import type { InstanceHandlers } from './engine-instance.ts'
@@ -461,16 +462,13 @@ function sameCapabilities(
     ...capability,
     index: index.get(`${capability.sync ? 'sync ' : ''}${capability.name}`) ?? -1,
   }))
-  // Without anybody who gives modules, an import is refused when it asks.
-  const missing = numbered
-    .filter(({ index, name }) => index < 0 && name !== LOAD_MODULE)
-    .map(({ name }) => name)
+  const missing = numbered.filter(({ index }) => index < 0).map(({ name }) => name)
   const names = new Set(captured.map(({ name }) => name))
   const added = granted.filter(({ name }) => !names.has(name) && name !== LOAD_MODULE).map(({ name }) => name)
   if (missing.length > 0 || added.length > 0) {
     throw new CaissonError(
       'checkpoint_refused',
-      `The guest was captured with other grants.${missing.length > 0 ? ` Missing now: ${missing.join(', ')}.` : ''}${added.length > 0 ? ` Not there then: ${added.join(', ')}.` : ''}`,
+      `The guest was captured with other grants.${missing.length > 0 ? ` Missing now: ${missing.join(', ')}.` : ''}${added.length > 0 ? ` Not there then: ${added.join(', ')}.` : ''}${modulesWanted(missing)}`,
       { details: { missing, added } },
     )
   }

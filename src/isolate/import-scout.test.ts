@@ -26,6 +26,14 @@ describe('what a module imports', () => {
     }
   })
 
+  it('is asked only of what parses', () => {
+    expect(
+      ['', 'import "./a.js"; await 1', 'import x from "./a.js"; x = (', '`'].map((code) =>
+        scout.parses(code),
+      ),
+    ).toEqual([true, true, false, false])
+  })
+
   it('is nothing where a bound is reached', () => {
     expect(scout.importsOf(`import "./a.js"; ${'('.repeat(100_000)}`)).toEqual([])
     expect(scout.importsOf('import "./a.js"')).toEqual(['./a.js'])

@@ -39,15 +39,30 @@ export class ImportScout {
 
   /** Specifiers as the module has them, each once, in their order; none for a source that does not parse. */
   importsOf(code: string): readonly string[] {
+    return this.#look(code) ?? []
+  }
+
+  /** Whether it is a module. */
+  parses(code: string): boolean {
+    return this.#look(code) !== undefined
+  }
+
+  #look(code: string): readonly string[] | undefined {
     const pooled = this.#acquire()
     const { instance, guest } = pooled
     const name = `${LOOK}/${this.#looked}`
     this.#looked += 1
     const found = new Set<string>()
-    instance.serve(handlersFor(instance, name, code, found), MEMORY_BYTES)
+    instance.serve(
+      handlersFor(instance, name, code, found, () => {
+        parsed = true
+      }),
+      MEMORY_BYTES,
+    )
     instance.gauge.reset(FUEL)
     instance.gauge.begin(STACK_BYTES, this.#monotonic() + MOST_MS, undefined)
     let whole = true
+    let parsed = false
     try {
       const source = instance.allocateText(`import "${name}"\nimport "${STOP}"`)
       const file = instance.allocateText(LOOK)
@@ -67,7 +82,7 @@ export class ImportScout {
     }
     instance.gauge.end()
     if (!whole || instance.fault !== undefined || instance.size > KEEP_BELOW_BYTES) this.close()
-    return whole ? [...found] : []
+    return whole && parsed ? [...found] : undefined
   }
 
   /** Gives its instance back. It can go on. */
@@ -94,6 +109,7 @@ function handlersFor(
   name: string,
   code: string,
   found: Set<string>,
+  onParsed: () => void,
 ): InstanceHandlers {
   return {
     call: () => 0,
@@ -106,7 +122,9 @@ function handlersFor(
     },
     loadModule(wanted) {
       if (wanted === name) return instance.allocateText(code).pointer
-      return wanted === NOTHING ? instance.allocateText('').pointer : 0
+      if (wanted === NOTHING) return instance.allocateText('').pointer
+      onParsed()
+      return 0
     },
   }
 }

@@ -1,7 +1,8 @@
 /** What is wrong with an import, in words that its author can act on. */
 import type { ErrorCode } from '../base/errors.ts'
+import { LOAD_MODULE } from '../machine/module-graph.ts'
 import { platformModuleHint } from './platform-hints.ts'
-import { classify, type Resolved } from './specifier.ts'
+import { classify } from './specifier.ts'
 
 export interface ImportProblem {
   readonly code: ErrorCode
@@ -52,6 +53,13 @@ export function importOf(specifier: string, referrer: string): string {
   return `import ${JSON.stringify(shown)} in ${referrer.slice(0, 200)}`
 }
 
+/** What to do where a guest that imports while it runs is taken up without modules; else empty. */
+export function modulesWanted(missing: readonly string[]): string {
+  return missing.includes(LOAD_MODULE)
+    ? ' The program imports modules while it runs: give option modules or loadModule, as at its start.'
+    : ''
+}
+
 /** Where `specifier` stands in a source, 1-based; undefined where it is spelt otherwise. */
 export function placeOfImport(
   source: string,
@@ -66,5 +74,3 @@ export function placeOfImport(
   }
   return undefined
 }
-
-export type { Resolved }

@@ -15,6 +15,7 @@ import type { Limits } from '../machine/limits.ts'
 import { LOAD_MODULE } from '../machine/module-graph.ts'
 import type { GuestCapability, MachineStart } from '../machine/turn.ts'
 import type { RunHead } from '../ports/run-store.ts'
+import { modulesWanted } from '../program/import-problem.ts'
 import { EntryCodec } from '../snapshot/run-log/entry-codec.ts'
 import { type RunEntry, type StartEntry, startOf } from '../snapshot/run-log/run-entry.ts'
 import { foldRun, type RunRecord } from '../snapshot/run-log/run-record.ts'
@@ -92,12 +93,12 @@ export function checkSameNames({ from }: RunRecord, gate: Gate): void {
   if (from.type !== 'start') return // the machine compares with what was captured
   const was = from.capabilities.map(({ name }) => name)
   const is = gate.capabilities.map(({ name }) => name)
-  const missing = was.filter((name) => name !== LOAD_MODULE && !is.includes(name))
+  const missing = was.filter((name) => !is.includes(name))
   const added = is.filter((name) => name !== LOAD_MODULE && !was.includes(name))
   if (missing.length + added.length === 0) return
   throw new CaissonError(
     'checkpoint_refused',
-    `The run was started with other grants.${missing.length > 0 ? ` Missing now: ${missing.join(', ')}.` : ''}${added.length > 0 ? ` Not there then: ${added.join(', ')}.` : ''}`,
+    `The run was started with other grants.${missing.length > 0 ? ` Missing now: ${missing.join(', ')}.` : ''}${added.length > 0 ? ` Not there then: ${added.join(', ')}.` : ''}${modulesWanted(missing)}`,
     { details: { missing, added } },
   )
 }

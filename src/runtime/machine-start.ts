@@ -3,6 +3,7 @@ import { CaissonError } from '../base/errors.ts'
 import { SEED_BYTES, seedFromInteger } from '../isolate/randomness.ts'
 import { type Limits, parseLimits } from '../machine/limits.ts'
 import type { GuestCapability, MachineStart } from '../machine/turn.ts'
+import { unfence } from '../program/code-fence.ts'
 import type { RunOptions } from './options.ts'
 import type { Platform } from './platform.ts'
 
@@ -25,9 +26,10 @@ export function machineStart(
   platform: Platform,
 ): MachineStart {
   checkSource(source)
+  const { form = 'auto' } = options
   return {
-    source,
-    form: options.form ?? 'auto',
+    source: form === 'auto' ? unfence(source).source : source,
+    form,
     fileName: options.fileName ?? 'program.js',
     input: options.input,
     capabilities,

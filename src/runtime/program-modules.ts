@@ -38,6 +38,7 @@ import { jsonModule } from '../program/json-module.ts'
 import { postOrder } from '../program/post-order.ts'
 import { asItIs, type PrepareSource, sourceProblem } from '../program/prepare-source.ts'
 import { asSpecifier, programName } from '../program/specifier.ts'
+import { withTrailingValue } from '../program/trailing-value.ts'
 import { givenModules } from './given-modules.ts'
 import type { LoadModule, ModuleOptions, ModuleSource } from './module-options.ts'
 
@@ -80,6 +81,8 @@ class GraphProblem {
 export class ProgramModules {
   /** Whether the embedder gives any. */
   readonly isGiven: boolean
+  /** Whether something that was read may import while it runs. Where nothing was read, it may. */
+  #asks = true
   readonly #parts: ProgramModulesParts
   readonly #modules: ReadonlyMap<string, ModuleSource>
   readonly #load: LoadModule | undefined
@@ -106,12 +109,13 @@ export class ProgramModules {
   }
 
   /**
-   * Everything that a program imports statically.
+   * Whose modules they are, before anything is asked of them.
    * @throws CaissonError `invalid_argument` when a module has the name of the program
    */
-  async graphOf(source: string, fileName: string): Promise<ModuleGraph> {
+  begin(source: string, fileName: string): void {
     const name = programName(fileName)
     this.#main = { name, fileName }
+    this.#sources.set(name, source)
     if (this.#modules.has(name)) {
       throw new CaissonError(
         'invalid_argument',
@@ -121,12 +125,30 @@ export class ProgramModules {
         },
       )
     }
-    this.#sources.set(name, source)
+    this.#asks = ASKS.test(source)
+  }
+
+  /** Whether a program that has begun may ask for modules. */
+  get mayBeAsked(): boolean {
+    return this.isGiven && this.#asks
+  }
+
+  /** As the program is to be read: where it has no default export, what it ends with is one. */
+  get source(): string {
+    const { scout } = this.#parts
+    return withTrailingValue(this.#sources.get(this.#main?.name ?? '') ?? '', (code) => scout.parses(code))
+  }
+
+  /** Everything that the program imports statically. */
+  async graph(): Promise<ModuleGraph> {
+    const name = this.#main?.name ?? ''
+    const source = this.#sources.get(name) ?? ''
     try {
       const imports = await this.#importsOf(name, source)
       const files = await this.#reach(name, imports)
       if (files instanceof GraphProblem) return { imports: [], files: [], problem: files.error }
       for (const file of files) this.#begunWith.add(file.name)
+      this.#asks ||= files.some(({ code }) => ASKS.test(code))
       return {
         imports: imports instanceof GraphProblem ? [] : imports.map(this.#inEngine),
         files: files.map(this.#asFile),
@@ -368,6 +390,9 @@ async function settledInTime<T>(load: () => Promise<T>, signal: AbortSignal | un
     signal?.removeEventListener('abort', onAbort)
   }
 }
+
+/** What is not a call of import is at least a comment in one. */
+const ASKS = /\bimport\s*[(/]/
 
 /** A module that has neither word has no static import. */
 export const MAY_IMPORT: RegExp = /\b(?:import|from)\b/

@@ -108,7 +108,11 @@ describe('an import that leads nowhere', () => {
   it.each([
     ['./a.js', 'not_found', 'there is no module "a.js"'],
     ['lodash', 'not_found', 'no package of this name'],
-    ['fs', 'not_found', '`fs` is not available in a guest; grant files.readText and call files.readText({ path }).'],
+    [
+      'fs',
+      'not_found',
+      '`fs` is not available in a guest; grant files.readText and call files.readText({ path }).',
+    ],
     ['node:fs/promises', 'not_found', 'grant files.read'],
     ['node:sqlite', 'not_found', 'grant a capability'],
     ['../a.js', 'denied', 'it leads out of the root'],

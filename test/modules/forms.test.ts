@@ -1,0 +1,59 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { openRuntime, type Runtime } from '../../src/entry/node.ts'
+
+const runtime: Runtime = await openRuntime()
+afterAll(() => runtime.close())
+
+const modules = { './a.js': 'export const a = async (x) => x + 1' }
+
+describe('a program as models write it', () => {
+  it.each([
+    ['an arrow function', 'async () => {\n  return 42\n}'],
+    ['export default before an arrow function', 'export default async (input) => {\n  return 42\n}'],
+    ['export default before a function', 'export default async function main() {\n  return 42\n}'],
+    ['a call at the end', 'function main() {\n  return 42\n}\n\nmain()'],
+    ['an awaited call at the end', 'async function main() {\n  return 42\n}\n\nawait main();\n'],
+    ['a function that is called where it stands', '(async () => {\n  return 42\n})()'],
+    [
+      'imports, and a call at the end',
+      "import { a } from './a.js'\n\nfunction main() {\n  return a(41)\n}\n\nmain();\n",
+    ],
+    [
+      'imports, and an awaited call',
+      "import { a } from './a.js'\nasync function main() { return a(41) }\nawait main()",
+    ],
+    [
+      'imports, and a function that is called',
+      "import { a } from './a.js';\n\n(async () => {\n  const s = `\nmain()\n`\n  return a(41)\n})();",
+    ],
+    ['imports, and an expression', "import { a } from './a.js'\nconst b = await a(40)\nb + 1"],
+    [
+      'prose around a fence',
+      'Sure! Here:\n\n```javascript\nconst x = 41\nreturn x + 1\n```\n\nimport it as you like.',
+    ],
+    ['a module in a fence', "Text.\n```js\nimport { a } from './a.js'\nexport default a(41)\n```"],
+  ])('may be %s', async (_, source) => {
+    expect(await runtime.run(source, { modules })).toMatchObject({ status: 'completed', value: 42 })
+  })
+
+  it.each([
+    ['import { a } from "./a.js"\nconst s = `\nmain()\n`', undefined],
+    ['import { a } from "./a.js"\nif (false)\na(1)', undefined],
+    ['import { a } from "./a.js"\nconst f = () =>\na(1)', undefined],
+    ['import { a } from "./a.js"\n/*\na(1)\n*/', undefined],
+    ['import { a } from "./a.js"\nlet x = 1 // why\nx', undefined],
+    ['import { a } from "./a.js"\nexport default 7\na(1)', 7],
+  ])('has no other value than it has: %j', async (source, value) => {
+    expect(await runtime.run(source, { modules })).toMatchObject({ status: 'completed', value })
+  })
+
+  it.each([
+    ["import { a } from './a.js'\n\nfunction main() {\n  null.x\n}\n\nmain()", 4, 7],
+    ['Prose.\n\n```js\nconst a = 1\n  null.x\n```', 5, 7],
+    ["Prose.\n```js\nimport { a } from './a.js'\nawait a(null.x)\n```", 4, 13],
+  ])('keeps its places: %j', async (source, line, column) => {
+    const outcome = await runtime.run(source, { modules })
+    expect(outcome).toMatchObject({ status: 'failed', error: { name: 'TypeError', position: { line } } })
+    expect(outcome).toMatchObject({ error: { position: { column } } })
+  })
+})
