@@ -765,9 +765,27 @@ export const DEFENCES: readonly Defence[] = [
     name: 'calls-in-doubt-wait-for-somebody',
     against: 'A process dies while a payment is under way, and the next one pays again.',
     file: 'src/runtime/known-calls.ts',
-    find: '!gate.isRepeatable(capability)',
-    replace: 'gate.isRepeatable(capability)',
+    find: 'repeatable && gate.isRepeatable(capability)',
+    replace: 'repeatable || gate.isRepeatable(capability) || true',
     tests: ['test/checkpoints/kept-runs.test.ts'],
+  },
+  {
+    name: 'repeatable-then-and-now',
+    against:
+      'A payment is under way when the process dies, and its capability says later that it is idempotent.',
+    file: 'src/runtime/known-calls.ts',
+    find: 'repeatable && gate.isRepeatable(capability)',
+    replace: '(repeatable || effect !== undefined) && gate.isRepeatable(capability)',
+    tests: ['test/attacks/changed-rules.test.ts'],
+  },
+  {
+    name: 'repeated-calls-are-those-recorded',
+    against:
+      'A schema has another default in the next process: what is made again is not what was approved and recorded.',
+    file: 'src/capability/gate.ts',
+    find: 'digestValue(final.view()) !== digestValue(recorded.args)',
+    replace: 'digestValue(final.view()) === undefined',
+    tests: ['test/attacks/changed-rules.test.ts'],
   },
   {
     name: 'restored-calls-are-in-doubt',

@@ -17,7 +17,7 @@
  */
 import { CaissonError } from '../base/errors.ts'
 import type { Approver } from '../ports/approver.ts'
-import type { CallLog } from '../ports/call-log.ts'
+import type { CallIntent, CallLog } from '../ports/call-log.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Lease } from '../ports/lease.ts'
 import { digestValue } from '../values/digest-value.ts'
@@ -84,6 +84,9 @@ export interface Admission {
   readonly idempotencyKey: string
 }
 
+/** A call that was let in before, by the host's own record. */
+export type RecordedCall = Pick<CallIntent, 'args' | 'approved'>
+
 export interface Gate {
   /** What the guest sees, in the order of indexes for sync calls. */
   readonly capabilities: readonly GuestCapability[]
@@ -96,13 +99,16 @@ export interface Gate {
    * itself. Nothing is counted, recorded or reported. Never rejects.
    */
   checkAnswer(call: PendingCall, value: unknown, stop: Stop): Promise<CaissonError | undefined>
-  /** The whole way for a call that was recorded before: `readmit`, `invoke`, `conclude`. Never rejects. */
-  callAgain(call: PendingCall, stop: Stop): Promise<Delivery>
+  /**
+   * The whole way for a call that was recorded before: `readmit`, `invoke`, `conclude`. What is made again is what was
+   * recorded, or it is refused; a person is asked who was not asked then. Never rejects.
+   */
+  callAgain(call: PendingCall, recorded: RecordedCall, stop: Stop, watcher?: CallWatcher): Promise<Delivery>
   /** Everything before the effect. Never rejects. */
   admit(call: PendingCall, stop: Stop, watcher?: CallWatcher): Promise<Admission | Refusal>
   /**
    * A call whose intent was recorded before the guest was restored, and whose result is not known: authorised
-   * against the policy of now. It was counted, approved and recorded then, and is not again. Never rejects.
+   * against the policy of now. It was counted and recorded then, and is not again. Never rejects.
    */
   readmit(call: PendingCall, stop: Stop): Promise<Admission | Refusal>
   /** Whether a call that may have taken effect may be made again without asking anybody. */
@@ -142,15 +148,11 @@ export function createGate(options: GateOptions): Gate {
         reserve(passage, final, call.bytes, call.id, parts) ??
         checkStop(stop)
       if (refused !== undefined) return refused
-      if (passage.grant.rule.approve === true) {
-        watcher?.approvalBegins()
-        const rejected = await approve(passage, final, call, parts, stop)
-        watcher?.approvalEnds()
-        const after = rejected ?? checkStop(stop) ?? checkRevoked(passage)
-        if (after !== undefined) return after
-      }
+      const rejected = await approveWhereAsked(passage, final, call, stop, watcher)
+      if (rejected !== undefined) return rejected
       const idempotencyKey = `${parts.guestId}/${call.id}`
       const { effect } = passage.capability
+      const approved = passage.grant.rule.approve === true
       const recording = recordIntent(
         {
           id: call.id,
@@ -159,6 +161,8 @@ export function createGate(options: GateOptions): Gate {
           idempotencyKey,
           args: final.view(),
           askedAtMs: call.askedAtMs,
+          repeatable: isRepeatable(passage),
+          approved,
         },
         parts,
         stop,
@@ -170,6 +174,37 @@ export function createGate(options: GateOptions): Gate {
       parts.report({ callId: call.id, capability: call.capability, code: 'capability_failed', cause })
       return refuse('capability_failed', 'The call could not be admitted.')
     }
+  }
+
+  async function approveWhereAsked(
+    passage: Passage,
+    final: FinalValue,
+    call: PendingCall,
+    stop: Stop,
+    watcher: CallWatcher | undefined,
+  ): Promise<Refusal | undefined> {
+    if (passage.grant.rule.approve !== true) return undefined
+    watcher?.approvalBegins()
+    const rejected = await approve(passage, final, call, parts, stop)
+    watcher?.approvalEnds()
+    return rejected ?? checkStop(stop) ?? checkRevoked(passage)
+  }
+
+  /** Before a call is made again: what was recorded, and approved, is what is invoked. */
+  async function sameAsRecorded(
+    { passage, final, call }: Admission,
+    recorded: RecordedCall,
+    stop: Stop,
+    watcher: CallWatcher | undefined,
+  ): Promise<Refusal | undefined> {
+    if (digestValue(final.view()) !== digestValue(recorded.args)) {
+      return refuse(
+        'denied',
+        `The rules of now make other arguments of the call of "${passage.name}" than were let in before.`,
+      )
+    }
+    if (recorded.approved === true) return undefined
+    return approveWhereAsked(passage, final, call, stop, watcher)
   }
 
   async function readmit(call: PendingCall, stop: Stop): Promise<Admission | Refusal> {
@@ -266,8 +301,8 @@ export function createGate(options: GateOptions): Gate {
     admit,
     readmit,
     isRepeatable(name) {
-      const capability = passages.get(name)?.capability
-      return capability !== undefined && (capability.idempotent ?? capability.effect === 'read')
+      const passage = passages.get(name)
+      return passage !== undefined && isRepeatable(passage)
     },
     invoke: invokeInTurn,
     conclude,
@@ -276,9 +311,16 @@ export function createGate(options: GateOptions): Gate {
       if (admission instanceof Refusal) return refusedDelivery(call.id, admission)
       return conclude(admission, await invokeInTurn(admission, stop), stop)
     },
-    async callAgain(call, stop) {
+    async callAgain(call, recorded, stop, watcher) {
       const admission = await readmit(call, stop)
       if (admission instanceof Refusal) return refusedDelivery(call.id, admission)
+      try {
+        const refused = await sameAsRecorded(admission, recorded, stop, watcher)
+        if (refused !== undefined) return refusedDelivery(call.id, refused)
+      } catch (cause) {
+        parts.report({ callId: call.id, capability: call.capability, code: 'capability_failed', cause })
+        return refusedDelivery(call.id, refuse('capability_failed', 'The call could not be admitted.'))
+      }
       return conclude(admission, await invokeInTurn(admission, stop), stop)
     },
   }
@@ -288,6 +330,10 @@ function refuseLate(passage: Passage, call: PendingCall, parts: GateParts): Refu
   const cause = timeoutOf(passage)
   parts.report({ callId: call.id, capability: passage.name, code: 'timeout', cause })
   return refuse('timeout', cause.message, { timeoutMs: passage.timeoutMs })
+}
+
+function isRepeatable({ capability }: Passage): boolean {
+  return capability.idempotent ?? capability.effect === 'read'
 }
 
 /** Whether the effect may have happened and nobody will know. */

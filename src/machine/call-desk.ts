@@ -7,17 +7,17 @@
  * 3. After the stop nothing starts, and what arrives is dropped.
  */
 import type { Delivery } from '../capability/delivery.ts'
-import type { Gate } from '../capability/gate.ts'
+import type { Gate, RecordedCall } from '../capability/gate.ts'
 import type { Stop } from '../capability/stop.ts'
 import type { PendingCall } from './turn.ts'
 
-const NONE: ReadonlySet<number> = new Set()
+const NONE: ReadonlyMap<number, RecordedCall> = new Map()
 
 export class CallDesk {
   readonly #gate: Gate
   readonly #stop: Stop
   readonly #places: number
-  readonly #recorded: ReadonlySet<number>
+  readonly #recorded: ReadonlyMap<number, RecordedCall>
   /** Told whenever it changes whether only people are waited for. */
   readonly #onWaiting: (onlyForPeople: boolean) => void
   #line: PendingCall[] = []
@@ -34,7 +34,7 @@ export class CallDesk {
     stop: Stop,
     places: number,
     onWaiting: (onlyForPeople: boolean) => void,
-    recorded: ReadonlySet<number> = NONE,
+    recorded: ReadonlyMap<number, RecordedCall> = NONE,
   ) {
     this.#recorded = recorded
     this.#gate = gate
@@ -117,9 +117,11 @@ export class CallDesk {
       this.#wakeUp()
     }
     // Neither ever rejects (gate, invariant 4).
-    const answer = this.#recorded.has(call.id)
-      ? this.#gate.callAgain(call, this.#stop)
-      : this.#gate.call(call, this.#stop, this.#watcher)
+    const recorded = this.#recorded.get(call.id)
+    const answer =
+      recorded === undefined
+        ? this.#gate.call(call, this.#stop, this.#watcher)
+        : this.#gate.callAgain(call, recorded, this.#stop, this.#watcher)
     void answer.then(arrive)
   }
 

@@ -12,6 +12,7 @@
  * 7. The host's event loop gets its turn at least every 30 ms of turns, also when every call is answered at once.
  */
 import type { Delivery } from '../capability/delivery.ts'
+import type { RecordedCall } from '../capability/gate.ts'
 import type { Stop } from '../capability/stop.ts'
 import { answerOrTimer } from './answer-or-timer.ts'
 import { CallDesk } from './call-desk.ts'
@@ -43,7 +44,7 @@ export interface KnownCalls {
   /** Answers that were recorded and not delivered, in order of arrival. */
   readonly answers: readonly Delivery[]
   /** Calls that were counted and issued, and have no recorded answer: if made again, they are not counted again. */
-  readonly recorded: ReadonlySet<number>
+  readonly recorded: ReadonlyMap<number, RecordedCall>
   /** Calls that may have taken effect and must not be made again unless somebody says so. */
   readonly inDoubt: ReadonlySet<number>
 }
@@ -137,7 +138,7 @@ export async function driveSession(session: Session, first: Step, options: Drive
   return step.end
 }
 
-export const NOTHING_KNOWN: KnownCalls = { answers: [], recorded: new Set(), inDoubt: new Set() }
+export const NOTHING_KNOWN: KnownCalls = { answers: [], recorded: new Map(), inDoubt: new Set() }
 
 /** Short enough that a person or a socket does not notice, long enough that the pause costs little. */
 const BREATH_MS = 30

@@ -40,6 +40,10 @@ export interface CallIntent {
   readonly args: unknown
   /** Logical time of the request in milliseconds since the epoch. */
   readonly askedAtMs: number
+  /** Whether its capability was one that may be called again for the same call. Left out by earlier builds. */
+  readonly repeatable?: boolean
+  /** Whether a person approved exactly this. Left out by earlier builds. */
+  readonly approved?: boolean
 }
 
 export type CallResult =

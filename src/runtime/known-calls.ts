@@ -4,7 +4,8 @@
  *
  * Invariants
  * 1. All answers by hand are looked at before the first one is taken: a wrong one changes nothing of the run.
- * 2. A call has one answer: one that has its answer on record, or is answered twice, is refused.
+ * 2. A call is made again without asking only if it may be repeated now, and could when it was let in.
+ * 3. A call has one answer: one that has its answer on record, or is answered twice, is refused.
  */
 import type { Digest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
@@ -14,6 +15,7 @@ import type { Gate } from '../capability/gate.ts'
 import type { Stop } from '../capability/stop.ts'
 import type { KnownCalls } from '../machine/driver.ts'
 import type { PendingCall } from '../machine/turn.ts'
+import type { IntentEntry } from '../snapshot/run-log/run-entry.ts'
 import type { RunRecord } from '../snapshot/run-log/run-record.ts'
 import { callDigest } from './call-digest.ts'
 import type { HandAnswer, ResumeOptions } from './options.ts'
@@ -31,7 +33,7 @@ export async function knownCalls(
   stop: Stop,
   { answers = [], confirm = [] }: Pick<ResumeOptions, 'answers' | 'confirm'>,
 ): Promise<KnownCalls> {
-  const recorded = new Set(record.open.map(({ id }) => id))
+  const recorded = new Map(record.open.map((intent) => [intent.id, intent]))
   const confirmed = confirm.map((one) => confirmedId(one, pending))
   const answered = await checkedAnswers(answers, record, pending, gate, stop)
   const deliveries = record.undelivered.map(deliveryOf)
@@ -40,9 +42,14 @@ export async function knownCalls(
   }
   const decided = new Set([...confirmed, ...[...answered.keys()].map(({ id }) => id)])
   const inDoubt = record.open
-    .filter(({ id, capability }) => !decided.has(id) && !gate.isRepeatable(capability))
+    .filter((intent) => !decided.has(intent.id) && !mayRepeat(intent, gate))
     .map(({ id }) => id)
   return { answers: deliveries, recorded, inDoubt: new Set(inDoubt) }
+}
+
+/** What is repeatable now, and was when it was let in: what an earlier implementation did with the key, nobody knows. */
+function mayRepeat({ capability, effect, repeatable = effect === 'read' }: IntentEntry, gate: Gate): boolean {
+  return repeatable && gate.isRepeatable(capability)
 }
 
 async function checkedAnswers(
@@ -71,7 +78,7 @@ async function checkedAnswers(
 async function answerByHand(
   answer: HandAnswer,
   call: PendingCall,
-  recorded: ReadonlySet<number>,
+  recorded: ReadonlyMap<number, IntentEntry>,
   gate: Gate,
   stop: Stop,
 ): Promise<Delivery> {

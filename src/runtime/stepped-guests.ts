@@ -120,7 +120,7 @@ export class SteppedGuests {
       const stepper = await Stepper.goOn({
         ...session,
         ...inLine(place, options),
-        known: { answers: [], recorded: new Set(), inDoubt: new Set(inDoubt) },
+        known: { answers: [], recorded: new Map(), inDoubt: new Set(inDoubt) },
       })
       const { tenant, run, label, sequence } = read.header
       return await this.#guest(stepper, session, options.stateDigest, {

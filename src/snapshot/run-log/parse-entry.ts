@@ -85,14 +85,15 @@ function withAllLimits(entry: RunEntry): RunEntry {
   return { ...entry, limits: parseLimits(entry.limits) }
 }
 
-function isIntent({ type, id, capability, effect, idempotencyKey, askedAtMs }: Fields): boolean {
+function isIntent({ type, id, capability, effect, idempotencyKey, askedAtMs, ...later }: Fields): boolean {
   return (
     type === 'intent' &&
     isId(id) &&
     isText(capability) &&
     isText(effect) &&
     isText(idempotencyKey) &&
-    isNumber(askedAtMs)
+    isNumber(askedAtMs) &&
+    [later.repeatable, later.approved].every((one) => one === undefined || typeof one === 'boolean')
   )
 }
 
