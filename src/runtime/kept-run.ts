@@ -91,10 +91,13 @@ export function checkEngine({ from }: RunRecord, engineHere: string): void {
 /** @throws CaissonError `checkpoint_refused`: before any turn is taken again */
 export function checkSameNames({ from }: RunRecord, gate: Gate): void {
   if (from.type !== 'start') return // the machine compares with what was captured
-  const was = from.capabilities.map(({ name }) => name)
-  const is = gate.capabilities.map(({ name }) => name)
-  const missing = was.filter((name) => !is.includes(name))
-  const added = is.filter((name) => name !== LOAD_MODULE && !was.includes(name))
+  // One that is called in another way is another one.
+  const lacks = (those: readonly GuestCapability[], { name, sync }: GuestCapability): boolean =>
+    !those.some((one) => one.name === name && one.sync === sync)
+  const missing = from.capabilities.filter((one) => lacks(gate.capabilities, one)).map(({ name }) => name)
+  const added = gate.capabilities
+    .filter((one) => one.name !== LOAD_MODULE && lacks(from.capabilities, one))
+    .map(({ name }) => name)
   if (missing.length + added.length === 0) return
   throw new CaissonError(
     'checkpoint_refused',
