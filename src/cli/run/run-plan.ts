@@ -14,6 +14,7 @@ import { parseInstant } from '../units/parse-instant.ts'
 import { grantRights, type Rights } from './grant-rights.ts'
 import type { RuntimeSetting } from './in-runtime.ts'
 import { readLimits } from './limit-flags.ts'
+import { loadBeside } from './module-files.ts'
 import { readInput } from './read-input.ts'
 import { type ProgramFile, readProgram } from './read-program.ts'
 import type { ToolFailures } from './tool-failures.ts'
@@ -81,6 +82,7 @@ export function optionsFor(
     signal,
     fileName: program.fileName,
     stateDigest: true,
+    ...(program.path !== undefined && { loadModule: loadBeside(program.path, program.source) }),
     ...(seed !== undefined && { seed }),
     ...(atEnd !== undefined && { atEnd }),
   }
