@@ -19,10 +19,18 @@ export interface Change {
   readonly what: string
 }
 
-/** Instances for each kind. */
-export async function openPools(): Promise<Readonly<Record<GuestKind, InstancePool>>> {
-  const v8 = await openBuild('v8')
-  return { v8, moved: v8, portable: await openBuild('portable'), plain: await openBuild('plain') }
+/** Instances for these kinds, and for the first one. */
+export async function openPools(kinds: readonly GuestKind[]): Promise<(kind: GuestKind) => InstancePool> {
+  const pools = new Map<GuestKind, InstancePool>()
+  for (const kind of new Set<GuestKind>(['v8', ...kinds])) {
+    const pool = kind === 'moved' ? pools.get('v8') : await openBuild(kind)
+    if (pool !== undefined) pools.set(kind, pool)
+  }
+  return (kind) => {
+    const pool = pools.get(kind)
+    if (pool === undefined) throw new Error(`There are no instances for guests of the kind ${kind}.`)
+    return pool
+  }
 }
 
 export function isGuestKind(name: string): name is GuestKind {

@@ -59,11 +59,11 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 async function runLanguage({ folder, size, seed, under, kinds }: Choice): Promise<number> {
-  const pools = await openPools()
+  const poolOf = await openPools(kinds)
   const result = runTest262({
     checkout: new Test262Checkout(folder),
     guests: (kind, scenario) =>
-      runScenario(pools[kind], scenario, { moves: kind === 'moved', limits: TEST_LIMITS }),
+      runScenario(poolOf(kind), scenario, { moves: kind === 'moved', limits: TEST_LIMITS }),
     size,
     seed,
     kinds,
@@ -78,14 +78,14 @@ async function runLanguage({ folder, size, seed, under, kinds }: Choice): Promis
 }
 
 async function runWpt({ folder, areas, kinds }: Choice): Promise<number> {
-  const pools = await openPools()
+  const poolOf = await openPools(kinds)
   const checkout = new WptCheckout(folder)
   const results = areas.map((area) => {
     process.stderr.write(`${area.name}\n`)
     return runWptArea(
       checkout,
       area,
-      (kind, scenario) => runWptScenario(pools[kind], scenario, kind === 'moved'),
+      (kind, scenario) => runWptScenario(poolOf(kind), scenario, kind === 'moved'),
       kinds,
     )
   })

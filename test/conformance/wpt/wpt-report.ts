@@ -45,7 +45,8 @@ function changeLines(results: readonly WptAreaResult[]): readonly string[] {
 function areaLine(result: WptAreaResult): string {
   const { passed, of } = areaSums(result)
   const share = of === 0 ? 'no tests' : `${((100 * passed) / of).toFixed(1)} %`
-  return `${result.area.name}: ${passed} of ${of} tests passed (${share}), in ${result.files.length} files`
+  const wanted = `at least ${(result.area.floor * 100).toFixed(0)} % wanted`
+  return `${result.area.name}: ${passed} of ${of} tests passed (${share}, ${wanted}), in ${result.files.length} files`
 }
 
 function exclusionLines({ excluded }: WptAreaResult): readonly string[] {
