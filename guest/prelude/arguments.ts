@@ -6,6 +6,11 @@ export function requireArguments(given: number, needed: number, what: string): v
   throw new TypeError(`${what} takes ${needed} argument${needed === 1 ? '' : 's'}, and got ${given}.`)
 }
 
+/** A `USVString`: lone surrogates become U+FFFD. */
+export function usvString(value: unknown): string {
+  return (`${value as string}` as string & { toWellFormed(): string }).toWellFormed()
+}
+
 /** The bytes that a `BufferSource` shows, not copied. @throws TypeError for anything else */
 export function bytesOf(source: unknown, what: string): Uint8Array {
   if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength)

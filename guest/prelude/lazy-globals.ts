@@ -20,6 +20,8 @@ const UNITS: Readonly<Record<string, readonly string[]>> = {
   events: ['CustomEvent', 'Event', 'EventTarget'],
   navigator: ['navigator', 'Navigator'],
   performance: ['performance', 'Performance'],
+  url: ['URL'],
+  'url-search-params': ['URLSearchParams'],
 }
 
 const { defineProperty, create, keys } = Object

@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-f4b2e88d6a7500f1',
+  id: 'quickjs-6d8064c794b0ffa9',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -18,8 +18,8 @@ export const ENGINE_MANIFEST: EngineManifest = {
     rejectionField: 160,
   },
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
-  guest: '1ffcf827fe9617c757f6c29c9045bc93db4c120250522b813f0da600d44c6a30',
-  base: 'sha256:dfb4b9a4668cf65c740342863c8a454116d7abf9ba8afa63c4c6b6fe3a5c4fe1',
+  guest: '4b7ce2fb4c7ea04a3ae845ef2d791bcc6777a2352154722f592490788e3f9bd0',
+  base: 'sha256:8fb8e0ad058948d1948bfc7672407b42c15a815d830cb8515474ee5fe9ce46e0',
   profiles: {
     v8: {
       sha256: 'e943977dfb653e769f3c2f487e55d2a956c1f18590d102041c88017ebff13cfb',

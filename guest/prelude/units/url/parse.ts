@@ -1,0 +1,239 @@
+/**
+ * The basic URL parser of the URL standard (whatwg, section 4.4), by parts instead of by characters: what a state
+ * reads is found by one search, since a guest pays for each step.
+ *
+ * Failure is undefined, and a thrown `Unreadable` where saying why helps.
+ */
+import {
+  C0_CONTROL,
+  FRAGMENT,
+  PATH,
+  percentEncode,
+  QUERY,
+  SPECIAL_QUERY,
+  USERINFO,
+} from './percent-encode.ts'
+import { isSpecial, portOf, type UrlRecord } from './record.ts'
+
+/** Parses a host. Undefined is a failure. */
+export type ParseHost = (text: string, opaque: boolean) => string | undefined
+
+const DRIVE_LETTER = /^[a-z][:|]$/i
+const STARTS_WITH_DRIVE_LETTER = /^[a-z][:|](?:$|[/\\?#])/i
+export const SCHEME: RegExp = /^([a-z][a-z0-9+\-.]*):/i
+
+export function parseUrl(
+  given: string,
+  base: UrlRecord | undefined,
+  parseHost: ParseHost,
+): UrlRecord | undefined {
+  const input = withoutBreaks(given.replace(/^[\0- ]+|[\0- ]+$/g, ''))
+  const [prefix, name] = SCHEME.exec(input) ?? ['']
+  const rest = input.slice(prefix.length)
+  const url: UrlRecord = {
+    scheme: name?.toLowerCase() ?? '',
+    username: '',
+    password: '',
+    host: null,
+    port: null,
+    path: [],
+    query: null,
+    fragment: null,
+  }
+  const { scheme } = url
+  if (name === undefined) {
+    if (base === undefined) return undefined
+    url.scheme = base.scheme
+    if (typeof base.path === 'string') {
+      if (rest[0] !== '#') return undefined
+      url.path = base.path
+      url.query = base.query
+      readTail(url, rest)
+      return url
+    }
+    return base.scheme === 'file'
+      ? readFile(url, rest, base, parseHost)
+      : readRelative(url, rest, base, parseHost)
+  }
+  if (scheme === 'file') return readFile(url, rest, base, parseHost)
+  if (isSpecial(scheme)) {
+    if (base?.scheme === scheme && !rest.startsWith('//')) return readRelative(url, rest, base, parseHost)
+    return readAuthority(url, rest.replace(/^[/\\]+/, ''), parseHost)
+  }
+  if (rest.startsWith('//')) return readAuthority(url, rest.slice(2), parseHost)
+  if (rest[0] === '/') readPath(url, rest.slice(1))
+  else {
+    const end = endOf(rest, /[?#]/)
+    // A space at the end would be lost, were the URL written without what follows.
+    url.path = percentEncode(rest.slice(0, end), C0_CONTROL).replace(/ $/, end < rest.length ? '%20' : ' ')
+    readTail(url, rest.slice(end))
+  }
+  return url
+}
+
+export function withoutBreaks(text: string): string {
+  return text.replace(/[\t\n\r]+/g, '')
+}
+
+/** Reads what follows a scheme, or stands without one, against `base`. */
+function readRelative(
+  url: UrlRecord,
+  rest: string,
+  base: UrlRecord,
+  parseHost: ParseHost,
+): UrlRecord | undefined {
+  const special = isSpecial(url.scheme)
+  const isSlash = (c: string | undefined) => c === '/' || (special && c === '\\')
+  if (isSlash(rest[0]) && isSlash(rest[1])) {
+    return readAuthority(url, special ? rest.replace(/^[/\\]+/, '') : rest.slice(2), parseHost)
+  }
+  url.username = base.username
+  url.password = base.password
+  url.host = base.host
+  url.port = base.port
+  if (isSlash(rest[0])) readPath(url, rest.slice(1))
+  else readAgainst(url, rest, base)
+  return url
+}
+
+/** A path without a slash before it, or none. */
+function readAgainst(url: UrlRecord, rest: string, base: UrlRecord): void {
+  const path = (base.path as readonly string[]).slice()
+  url.path = path
+  if (rest === '' || rest[0] === '#') url.query = base.query
+  if (rest === '' || rest[0] === '?' || rest[0] === '#') readTail(url, rest)
+  else {
+    if (url.scheme === 'file' && STARTS_WITH_DRIVE_LETTER.test(rest)) path.length = 0
+    else shorten(url, path)
+    readPath(url, rest)
+  }
+}
+
+function readFile(
+  url: UrlRecord,
+  rest: string,
+  base: UrlRecord | undefined,
+  parseHost: ParseHost,
+): UrlRecord | undefined {
+  url.host = ''
+  const from = base?.scheme === 'file' ? base : undefined
+  const slashes = /^[/\\]{0,2}/.exec(rest)?.[0].length ?? 0
+  const after = rest.slice(slashes)
+  if (slashes === 2) {
+    const end = endOf(after, /[/\\?#]/)
+    const host = after.slice(0, end)
+    if (DRIVE_LETTER.test(host)) readPath(url, after)
+    else {
+      if (host !== '' && !setFileHost(url, host, parseHost)) return undefined
+      readPathStart(url, after.slice(end))
+    }
+    return url
+  }
+  if (from !== undefined) url.host = from.host
+  if (slashes === 1) {
+    const drive = from?.path[0]
+    if (drive !== undefined && /^[a-z]:$/i.test(drive) && !STARTS_WITH_DRIVE_LETTER.test(after)) {
+      url.path = [drive]
+    }
+    readPath(url, after)
+  } else if (from !== undefined) readAgainst(url, rest, from)
+  else readPath(url, rest)
+  return url
+}
+
+/** @returns whether it is one */
+export function setFileHost(url: UrlRecord, text: string, parseHost: ParseHost): boolean {
+  const host = parseHost(text, false)
+  if (host === undefined) return false
+  url.host = host === 'localhost' ? '' : host
+  return true
+}
+
+function readAuthority(url: UrlRecord, rest: string, parseHost: ParseHost): UrlRecord | undefined {
+  const end = endOf(rest, isSpecial(url.scheme) ? /[/\\?#]/ : /[/?#]/)
+  const authority = rest.slice(0, end)
+  const at = authority.lastIndexOf('@')
+  if (at >= 0) {
+    const credentials = authority.slice(0, at)
+    const colon = endOf(credentials, /:/)
+    url.username = percentEncode(credentials.slice(0, colon), USERINFO)
+    url.password = percentEncode(credentials.slice(colon + 1), USERINFO)
+    if (at === authority.length - 1) return undefined
+  }
+  const [host, port] = splitPort(authority.slice(at + 1))
+  if (host === '' && (isSpecial(url.scheme) || port !== undefined)) return undefined
+  const parsed = parseHost(host, !isSpecial(url.scheme))
+  if (parsed === undefined) return undefined
+  url.host = parsed
+  if (port !== undefined && port !== '') {
+    const number = Number(port)
+    if (!/^[0-9]+$/.test(port) || number > 65_535) return undefined
+    url.port = portOf(url.scheme, number)
+  }
+  readPathStart(url, rest.slice(end))
+  return url
+}
+
+/** Host and port by the first colon outside of brackets; without one the port is undefined. */
+export function splitPort(text: string): readonly [host: string, port: string | undefined] {
+  let inside = false
+  for (let i = 0; i < text.length; i += 1) {
+    const c = text[i]
+    if (c === '[') inside = true
+    else if (c === ']') inside = false
+    else if (c === ':' && !inside) return [text.slice(0, i), text.slice(i + 1)]
+  }
+  return [text, undefined]
+}
+
+function readPathStart(url: UrlRecord, rest: string): void {
+  if (isSpecial(url.scheme)) readPath(url, rest.replace(/^[/\\]/, ''))
+  else if (rest[0] === '/') readPath(url, rest.slice(1))
+  else readTail(url, rest)
+}
+
+/** Reads segments behind those that are there, then query and fragment. */
+function readPath(url: UrlRecord, rest: string): void {
+  const end = endOf(rest, /[?#]/)
+  addSegments(url, rest.slice(0, end))
+  readTail(url, rest.slice(end))
+}
+
+export function addSegments(url: UrlRecord, text: string): void {
+  const path = url.path as string[]
+  const segments = text.split(isSpecial(url.scheme) ? /[/\\]/ : '/')
+  const last = segments.length - 1
+  for (let i = 0; i <= last; i += 1) {
+    let segment = percentEncode(segments[i] as string, PATH)
+    if (/^(?:\.|%2e){2}$/i.test(segment)) {
+      shorten(url, path)
+      if (i === last) path.push('')
+    } else if (/^(?:\.|%2e)$/i.test(segment)) {
+      if (i === last) path.push('')
+    } else {
+      if (url.scheme === 'file' && path.length === 0 && DRIVE_LETTER.test(segment)) segment = `${segment[0]}:`
+      path.push(segment)
+    }
+  }
+}
+
+function shorten(url: UrlRecord, path: string[]): void {
+  if (url.scheme === 'file' && path.length === 1 && /^[a-z]:$/i.test(path[0] as string)) return
+  path.pop()
+}
+
+/** `?query#fragment`, both of which may be missing. A query that is not there stays as it is. */
+function readTail(url: UrlRecord, rest: string): void {
+  const end = endOf(rest, /#/)
+  if (rest[0] === '?') url.query = encodeQuery(url, rest.slice(1, end))
+  if (end < rest.length) url.fragment = percentEncode(rest.slice(end + 1), FRAGMENT)
+}
+
+export function encodeQuery({ scheme }: UrlRecord, text: string): string {
+  return percentEncode(text, isSpecial(scheme) ? SPECIAL_QUERY : QUERY)
+}
+
+export function endOf(text: string, stop: RegExp): number {
+  const at = text.search(stop)
+  return at < 0 ? text.length : at
+}
