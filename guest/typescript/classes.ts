@@ -113,7 +113,7 @@ export class Classes {
       (next.contextId === token.contextId &&
         (next.identifierRole === IdentifierRole.ObjectKey || next.type === tt.bracketL)) ||
       next.type === tt.hash
-    if (!isWord) return
+    if (!isWord || this.#rewriting.breaksLine(token.end, next.start)) return
     throw new Refusal(
       token.start,
       '"accessor" fields are not supported: no engine runs them yet',

@@ -126,7 +126,8 @@ export class Imports {
         else cuts.push([program.startOf(from), program.endOf(to - 1)])
       }
     }
-    if (kept === 0) return this.#erase(start, end)
+    // `import {} from 'x'` has no name that could be a type.
+    if (kept === 0 && cuts.length > 0) return this.#erase(start, end)
     for (const [from, to] of cuts) this.#rewriting.blank(from, to)
     return end
   }

@@ -46,7 +46,8 @@ function parseProblem(source: string, error: unknown): Transpiled {
 function jsxIn(source: string): Transpiled | undefined {
   const [tag, name] = /<\/([A-Za-z][\w.]*)?>|<[A-Za-z][^<>]{0,400}\/>/.exec(source) ?? []
   if (tag === undefined) return undefined
-  const index = source.indexOf(tag.startsWith('</') ? `<${name ?? '>'}` : tag)
+  const places = [source.indexOf(tag.startsWith('</') ? `<${name ?? '>'}` : tag), source.indexOf('<>')]
+  const index = Math.min(...places.filter((place) => place >= 0), source.length)
   return {
     message: 'JSX is not supported: call the function that makes the element',
     index: Math.max(0, index),

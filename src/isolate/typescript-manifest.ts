@@ -9,6 +9,6 @@ export interface TypeScriptManifest {
 
 export const TYPESCRIPT_MANIFEST: TypeScriptManifest = {
   sucrase: '3.35.1',
-  sha256: 'c620a99e0477a781984159236b05771687914e64684018633f25fdcca618d387',
-  characters: 65409,
+  sha256: '772ee5d554f32cee08495f569cfae9688d9e7503b94686a36dcb0e5f15c40ddf',
+  characters: 65516,
 }

@@ -3,7 +3,8 @@
  *
  * Who says it is right, then the name of the file. Otherwise it is JavaScript unless something in it looks like a type:
  * a text search, which takes no notice of strings and comments. What only looks so costs one look by the engine's
- * parser, which decides: what it takes is JavaScript.
+ * parser, which decides: what it takes is JavaScript. But for `f<T>(x)`, which it takes for two comparisons that nobody
+ * writes: that is TypeScript.
  */
 
 /** `auto` decides by the file's name, then by the source. */
@@ -23,8 +24,12 @@ export function languageOf(
     if (TYPESCRIPT_FILE.test(fileName)) return 'ts'
     if (JAVASCRIPT_FILE.test(fileName)) return 'js'
   }
+  if (CALL_WITH_TYPES.test(source)) return 'ts'
   return HINTS.some((hint) => hint.test(source)) ? 'unsure' : 'js'
 }
+
+/** `f<number>(`, `new Map<string, A[]>(`: without a space before the bracket. */
+const CALL_WITH_TYPES = /[\w$]<[A-Za-z_$][\w$ ,.|&[\]'"]{0,200}>\(/
 
 /** Each runs in time that grows with the source alone: what repeats is bounded, or begins with what is rare. */
 const HINTS: readonly RegExp[] = [
@@ -36,12 +41,13 @@ const HINTS: readonly RegExp[] = [
   /\b(?:const|let|var)[ \t]+[\w$]{1,200}[ \t]*!?:/,
   // const { a }: T, [a]: T, ({ a }: T)
   /[}\]][ \t]*:[ \t]*[\w${[(]/,
-  // (a: string, (a?: string, (this: T
-  /[(,][ \t\n]{0,100}(?:\.\.\.)?[\w$]{1,200}\??[ \t]*:/,
+  // (a: string, (a?: string, (this: T, (a, b: string
+  /\([ \t\n]{0,40}(?:[\w$]{1,40},[ \t\n]{0,40}){0,6}(?:\.\.\.)?[\w$]{1,40}\??[ \t]*:/,
   // ): string =>, ): string {
   /\)[ \t]*:[ \t]*[\w${[('"<]/,
   // a as T, a satisfies T
-  /\b(?:as|satisfies)[ \t]+[\w${[('"<]/,
+  /\bas[ \t]+(?:const|any|unknown|never|string|number|boolean|bigint|object|undefined|typeof|keyof|[A-Z{[('"<])/,
+  /\bsatisfies[ \t]+[\w${[('"<]/,
   // f<T>(), <T>(a), <T,>(a), <T extends U>, class A<T>, new Map<string, number>
   /<[\w$ ,.|&[\]{}:'"?=\n]{1,200}>[ \t]*[({`;,)]/,
   /<[\w$]{1,200}[ \t]+extends[ \t]/,
