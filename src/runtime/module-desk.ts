@@ -37,12 +37,22 @@ export class ModuleDesk {
     return { ...options, programModules: this.#open(options) }
   }
 
-  /** @throws CaissonError `invalid_argument` */
+  /** For a run that is taken again: nobody is asked. */
+  repeat<Options extends Whose>(options: Options): Options & WithModules {
+    return { ...options, programModules: this.#open({ ...options, modules: {} }) }
+  }
+
+  /** A start with all that its program imports statically. @throws CaissonError `invalid_argument` */
   async start(start: MachineStart, options: ModuleOptions & Whose & WithModules): Promise<MachineStart> {
     const { source, form, fileName } = start
-    if (!MAY_IMPORT.test(source) || programAttempts(source, form)[0]?.form !== 'module') return start
-    const modules = await (options.programModules ?? this.#open(options)).graphOf(source, fileName)
-    return { ...start, modules }
+    const { programModules } = options
+    if (start.ended !== undefined) return start
+    programModules?.begin(source, fileName)
+    if (programAttempts(source, form)[0]?.form !== 'module') return start
+    const opened = programModules ?? this.#open(options)
+    if (programModules === undefined) opened.begin(source, fileName)
+    const read = { ...start, source: opened.source }
+    return MAY_IMPORT.test(source) ? { ...read, modules: await opened.graph() } : read
   }
 
   #open(options: ModuleOptions & Whose): ProgramModules {
@@ -64,7 +74,7 @@ export function withLoading(
   grants: readonly Grant[],
   modules: ProgramModules | undefined,
 ): { readonly table: CapabilityTable; readonly grants: readonly Grant[] } {
-  if (modules?.isGiven !== true) return { table, grants }
+  if (modules?.mayBeAsked !== true) return { table, grants }
   const all: Capability[] = table.names.map((name) => table.get(name))
   return { table: createCapabilityTable([...all, modules.capability]), grants: [...grants, LOAD_MODULE] }
 }

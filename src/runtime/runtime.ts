@@ -29,13 +29,13 @@ import {
   checkRuntimeOptions,
 } from './check-options.ts'
 import { Checkpoints } from './checkpoints.ts'
+import { failureHint } from './failure-hint.ts'
 import { failureReport } from './failure-report.ts'
 import type { Guest } from './guest.ts'
 import { GuestLine } from './guest-line.ts'
 import { holdsThread, LinePlace } from './line-place.ts'
 import { MachineMaker } from './machine-maker.ts'
 import { type LimitBounds, machineStart } from './machine-start.ts'
-import { missingGrants, missingGrantsText } from './missing-grants.ts'
 import { ModuleDesk, type WithModules, withLoading } from './module-desk.ts'
 import type { RepeatOptions, RestoreOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
 import type { Outcome } from './outcome.ts'
@@ -43,6 +43,7 @@ import type { Platform } from './platform.ts'
 import { type KeptOutcome, RunKeeper } from './run-keeper.ts'
 import { DEFAULT_DOMAIN, ownerOf, runOwnerOf } from './run-owner.ts'
 import { type Admitted, SteppedGuests } from './stepped-guests.ts'
+import { TypeScriptDesk } from './typescript-desk.ts'
 
 const DEFAULT_MAX_MEMORY = 256 * 1024 * 1024
 const DEFAULT_CONCURRENCY = 64
@@ -129,6 +130,7 @@ class PooledRuntime implements Runtime {
   readonly #machines: MachineMaker
   readonly #checkpoints: Checkpoints
   readonly #gateParts: GateParts
+  readonly #typescript: TypeScriptDesk
   readonly #modules: ModuleDesk
   readonly #line: GuestLine
   readonly #stepped: SteppedGuests
@@ -151,6 +153,11 @@ class PooledRuntime implements Runtime {
     const { engine, base } = this.#machines
     this.#checkpoints = new Checkpoints(platform.checkpoints, options.checkpoints ?? {}, engine.id, base)
     this.#gateParts = gatePartsOf(platform, options)
+    this.#typescript = new TypeScriptDesk({
+      machines: this.#machines,
+      load: platform.typescript,
+      monotonic: platform.clock.monotonic,
+    })
     this.#modules = new ModuleDesk({
       machines: this.#machines,
       monotonic: platform.clock.monotonic,
@@ -220,7 +227,7 @@ class PooledRuntime implements Runtime {
   async repeat(run: string, options: RepeatOptions = {}): Promise<Outcome> {
     checkRepeatOptions(options)
     return this.#completeKept(
-      await this.#keeper(options.signal).repeat(runOwnerOf(options, run), options),
+      await this.#keeper(options.signal).repeat(runOwnerOf(options, run), this.#modules.repeat(options)),
       run,
     )
   }
@@ -255,9 +262,12 @@ class PooledRuntime implements Runtime {
       line: this.#line,
       bounds: this.#bounds,
       gateFor: (options, guestId, own) => this.#gateFor(options, guestId, own),
-      startOf: (source, options, gate) =>
+      startOf: async (source, options, gate) =>
         this.#modules.start(
-          machineStart(source, options, gate.capabilities, this.#bounds, this.#platform),
+          await this.#typescript.start(
+            machineStart(source, options, gate.capabilities, this.#bounds, this.#platform),
+            options,
+          ),
           options,
         ),
     })
@@ -265,6 +275,7 @@ class PooledRuntime implements Runtime {
 
   close(): Promise<void> {
     this.#line.close()
+    this.#typescript.close()
     return this.#machines.close()
   }
 
@@ -283,9 +294,7 @@ class PooledRuntime implements Runtime {
   #hint(error: GuestError, { source, capabilities }: MachineStart): string | undefined {
     const granted = new Set(capabilities.map(({ name }) => name))
     const withheld = this.#table.names.filter((name) => !granted.has(name))
-    const names = missingGrants(error, source, withheld)
-    const text = missingGrantsText(names)
-    return text && `${text}: add ${names.map((name) => `'${name}'`).join(', ')} to grants.`
+    return failureHint(error, source, withheld)
   }
 
   /** Checks everything that the embedder gave before any resource is taken. */
@@ -294,11 +303,12 @@ class PooledRuntime implements Runtime {
     const options = this.#modules.open(given)
     const { domain = DEFAULT_DOMAIN, signal } = options
     const guestId = this.#newGuestId()
-    const gate = this.#gateFor(options, guestId)
-    const start = await this.#modules.start(
-      machineStart(source, options, gate.capabilities, this.#bounds, this.#platform),
+    const draft = await this.#modules.start(
+      await this.#typescript.start(machineStart(source, options, [], this.#bounds, this.#platform), options),
       options,
     )
+    const gate = this.#gateFor(options, guestId)
+    const start = { ...draft, capabilities: gate.capabilities }
     await this.#line.enter(domain, signal)
     let machine: Machine
     try {
