@@ -39,7 +39,7 @@ describe('the declarations of a guest', () => {
     const outcome = await runtime.run(
       `const [globals, classes] = input
        const missing = globals.filter((name) => !(name in globalThis))
-       const instances = { Console: console, Performance: performance, Crypto: crypto, SubtleCrypto: crypto.subtle, Navigator: navigator }
+       const instances = { Console: console, Performance: performance, Crypto: crypto, SubtleCrypto: crypto.subtle, Navigator: navigator, Event: new Event('x') }
        for (const [name, members] of classes) {
          const object = instances[name] ?? globalThis[name]?.prototype
          if (object === undefined) continue
