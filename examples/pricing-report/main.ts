@@ -12,6 +12,7 @@ process.stdout.on('error', () => process.exit(0))
 const narrator = createNarrator(
   (line) => console.log(line),
   () => performance.now(),
+  process.stdout.columns, // of a terminal; undefined in a pipe
 )
 const [outDirectory] = process.argv.slice(2)
 const went = await tellStory({

@@ -30,6 +30,27 @@ describe('narrator', () => {
     ])
   })
 
+  it('breaks lines of its own between words, and goes on under where they began', () => {
+    const lines: string[] = []
+    const narrator = createNarrator(
+      (line) => lines.push(line),
+      () => 0,
+      60,
+    )
+    narrator.say(
+      'process 1',
+      `pid 7; a checkpoint every 4 answers, every call in a log at ${'/path'.repeat(8)}`,
+    )
+    narrator.plain('A pricing report, made by a program that nobody has read before it ran.')
+    expect(lines).toEqual([
+      '  0.00 s  process 1        pid 7; a checkpoint every 4',
+      '                           answers, every call in a log at',
+      `                           ${'/path'.repeat(8)}`,
+      'A pricing report, made by a program that nobody has read',
+      'before it ran.',
+    ])
+  })
+
   it('lets nothing from the program break out of its line', () => {
     expect(oneLine('a\u001b[2Jb\r\nc\u2028d')).toBe('a [2Jb c d')
     expect(oneLine('x'.repeat(500), 60)).toHaveLength(60)

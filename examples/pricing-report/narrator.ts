@@ -3,12 +3,15 @@
  *
  * 1. Lines are plain text without escapes: a pipe gets what a terminal gets.
  * 2. What comes from the program is shown on one line, shortened, and without control characters.
+ * 3. Lines of our own are broken between words where they are too wide, and go on under where they began.
  */
 import type { CallIntent, CallLog, CallResult } from '../../src/ports/call-log.ts'
 
 export interface Narrator extends CallLog {
   intent(record: CallIntent): void
   result(record: CallResult): void
+  /** What fits behind time and topic, in characters. */
+  readonly textWidth: number
   /** A line of our own: who, and what. */
   say(topic: string, text: string): void
   /** An empty line, or one without a time. */
@@ -74,21 +77,40 @@ function answered(capability: string, result: CallResult): string {
   }
 }
 
-/** Writes through `write`; times count from now, on `monotonicMs`. Calls are shortened to `width` characters a line. */
+/** `text` in lines of at most `width` characters; longer words, such as paths, stay whole. */
+function brokenLines(text: string, width: number): readonly string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= width)
+      lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}
+
+/** Writes through `write`, in lines of `width` characters; times count from now, on `monotonicMs`. */
 export function createNarrator(
   write: (line: string) => void,
   monotonicMs: () => number,
   width = 120,
 ): Narrator {
   const start = monotonicMs()
+  const textWidth = Math.max(20, width - MARGIN)
   const open = new Map<number, { readonly intent: CallIntent; readonly sinceMs: number }>()
   const say = (topic: string, text: string): void => {
     const seconds = ((monotonicMs() - start) / 1000).toFixed(2).padStart(6)
-    write(`${seconds} s  ${topic.padEnd(15)}  ${text}`)
+    const [first = '', ...others] = brokenLines(text, textWidth)
+    write(`${seconds} s  ${topic.padEnd(15)}  ${first}`)
+    for (const line of others) write(' '.repeat(MARGIN) + line)
   }
   return {
+    textWidth,
     say,
-    plain: (text = '') => write(text),
+    plain: (text = '') => {
+      // What stands behind columns of its own stays as it is.
+      for (const line of text.startsWith(' ') ? [text] : brokenLines(text, Math.max(20, width))) write(line)
+    },
     intent: (record) => {
       open.set(record.id, { intent: record, sinceMs: monotonicMs() })
     },
@@ -99,7 +121,7 @@ export function createNarrator(
       const { intent, sinceMs } = call
       const took = Math.round(monotonicMs() - sinceMs)
       const told = `${asked(intent)} -> ${answered(intent.capability, record)} (${took} ms)`
-      say(intent.capability, oneLine(told, Math.max(20, width - MARGIN)))
+      say(intent.capability, oneLine(told, textWidth))
     },
   }
 }

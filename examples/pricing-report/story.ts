@@ -27,8 +27,6 @@ export interface StoryOptions {
 
 /** How long the program may sleep before its process is killed. */
 const ASLEEP_MS = 300
-/** What fits behind time and topic in 120 columns. */
-const WIDEST = 93
 
 /** @returns whether all went as it must */
 export async function tellStory({ narrator, outDirectory }: StoryOptions): Promise<boolean> {
@@ -89,7 +87,9 @@ async function beginAndKill(order: JobOrder, narrator: Narrator): Promise<JobEnd
   say('process 1', `pid ${job.pid}; a checkpoint every ${CHECKPOINT_EVERY} answers, every call in a log`)
   const end = await job.ended
   if (end.outcome !== undefined) {
-    throw new Error(`The process ended before it could be killed: ${endOf(end.outcome.outcome)}`)
+    throw new Error(
+      `The process ended before it could be killed: ${endOf(end.outcome.outcome, narrator.textWidth)}`,
+    )
   }
   say('SIGKILL', 'process 1 is gone, in mid-await: the program slept, as the 429 had asked')
   return end
@@ -135,10 +135,17 @@ async function goOn(
   if (outcome === undefined) throw new Error('The second process did not come to an end.')
   const twice = [...made].filter((id) => first.answered.has(id))
   if (twice.length > 0) throw new Error(`Calls ${twice.join(', ')} were made again.`)
+  const again = [...made].filter((id) => first.made.has(id)).length
+  const cutOff = first.made.size - first.answered.size
   say(
     'calls',
-    `${first.made.size} made by process 1 (${first.answered.size} answered), ${made.size} by process 2: of the answered ones none`,
+    `process 1 made ${first.made.size} and has ${first.answered.size} answers: its end cut off ${cutOff}`,
   )
+  say(
+    '',
+    `process 2 made ${made.size}: what was cut off once more (${again}), and ${made.size - again} new ones`,
+  )
+  say('', `made twice, of the ${first.answered.size} that were answered: none`)
   return outcome
 }
 
@@ -163,24 +170,25 @@ function tellEvent(event: JobEvent, narrator: Narrator): void {
   }
 }
 
-function tellOutcome(outcome: Outcome, { say, plain }: Narrator): void {
+function tellOutcome(outcome: Outcome, { say, plain, textWidth }: Narrator): void {
   plain()
   plain('What the program printed, in both processes:')
-  for (const { level, text } of outcome.logs) plain(`   console.${level.padEnd(5)}  ${oneLine(text, 100)}`)
+  for (const { level, text } of outcome.logs)
+    plain(`   console.${level.padEnd(5)}  ${oneLine(text, textWidth)}`)
   plain()
-  say(outcome.status, endOf(outcome))
+  say(outcome.status, endOf(outcome, textWidth))
   for (const line of usageLines(outcome.usage)) say('used', line)
 }
 
 /** How it ended, in one line. */
-function endOf(outcome: Outcome): string {
+function endOf(outcome: Outcome, width: number): string {
   switch (outcome.status) {
     case 'completed':
-      return oneLine(JSON.stringify(outcome.value), WIDEST)
+      return oneLine(JSON.stringify(outcome.value), width)
     case 'failed':
-      return oneLine(`${outcome.error.name}: ${outcome.error.message}`, WIDEST)
+      return oneLine(`${outcome.error.name}: ${outcome.error.message}`, width)
     case 'exhausted':
-      return oneLine(outcome.message, WIDEST)
+      return oneLine(outcome.message, width)
     case 'suspended':
       return `${outcome.pending.length} calls wait`
   }

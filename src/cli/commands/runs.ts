@@ -6,7 +6,7 @@ export const runsCommand: Command = {
   summary: 'the runs that are kept in a store: status, sizes, ages, on what they wait',
   usage: 'runs --store DIR [flags]',
   description: [
-    'Lists the runs of a store, the youngest first. "running": begun, and not checkpointed yet. "waiting": its newest checkpoint waits for these calls. Whether a process works on it right now is not shown; caisson resume refuses while one does.',
+    'Lists the runs of a store, the youngest first. "running": begun, and not checkpointed yet. "waiting": it waited for these calls when it was last put down; caisson show says which of them have an answer by now. Whether a process works on it right now is not shown; caisson resume refuses while one does.',
     'On a terminal it is a table; in a pipe, one line for each run with tabs in between: name, status, age, number and size of checkpoints, what it waits for. What the list tells was written by whoever wrote to the store, and nothing is decided by it.',
   ],
   positionals: { name: '', min: 0, max: 0 },
