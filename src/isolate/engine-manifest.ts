@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-6d8064c794b0ffa9',
+  id: 'quickjs-11db66de2180d47f',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -18,7 +18,7 @@ export const ENGINE_MANIFEST: EngineManifest = {
     rejectionField: 160,
   },
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
-  guest: '4b7ce2fb4c7ea04a3ae845ef2d791bcc6777a2352154722f592490788e3f9bd0',
+  guest: '44e6d659933bc0c3a4e3b328e437e5dcb080edba39bbd79dac66de2278016d0e',
   base: 'sha256:8fb8e0ad058948d1948bfc7672407b42c15a815d830cb8515474ee5fe9ce46e0',
   profiles: {
     v8: {

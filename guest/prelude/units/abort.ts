@@ -58,7 +58,7 @@ const unit: Unit<AbortExports & Record<string, unknown>> = ({ timers, use }) => 
     set onabort(handler: unknown) {
       this.#handler =
         typeof handler === 'function' || (typeof handler === 'object' && handler) ? handler : null
-      if (this.#listens) return
+      if (this.#listens || this.#handler === null) return
       this.#listens = true
       this.addEventListener('abort', (event: unknown) => {
         const current = this.#handler
