@@ -70,9 +70,10 @@ async function bundle(
   } catch (error) {
     throw new CaissonError('not_found', whyNot(name, error), { cause: error })
   }
-  await checkInputs(name, Object.keys(result.metafile.inputs), project)
   const [file] = result.outputFiles
   const [output] = Object.values(result.metafile.outputs)
+  const inputs = Object.keys(result.metafile.inputs).filter((input) => input !== output?.entryPoint)
+  await checkInputs(name, inputs, project)
   if (file === undefined || output === undefined || file.contents.length > MOST_BYTES) {
     throw new CaissonError('denied', `the package "${name}" is larger than ${MOST_BYTES} bytes.`)
   }
@@ -89,7 +90,6 @@ function projectOf(folder: string): string {
 
 async function checkInputs(name: string, inputs: readonly string[], project: string): Promise<void> {
   for (const input of inputs) {
-    if (input === 'caisson-entry.js') continue
     const path = await realpath(resolve(project, input)).catch(() => undefined)
     const way = path === undefined ? '..' : relative(project, path)
     if (way === '..' || way.startsWith(`..${sep}`) || resolve(project, way) !== path) {

@@ -8,7 +8,9 @@
  * 3. No path of this machine is in what a program gets or is told.
  */
 import { basename, dirname } from 'node:path'
+import type { FileTree } from '../../../host-bindings/files/file-tree.ts'
 import { openDirectoryFileTree } from '../../../host-bindings/files/node/directory-file-tree.node.ts'
+import { ASYNC_DISPOSE } from '../../base/disposal.ts'
 import { CaissonError } from '../../base/errors.ts'
 import type { LoadModule } from '../../runtime/module-options.ts'
 import { bundlePackage } from './bundle-package.ts'
@@ -20,23 +22,24 @@ const ENDINGS = ['.js', '.mjs', '.ts', '.mts', '/index.js', '/index.ts']
 /** Of one module, in bytes. */
 const MOST_BYTES = 8 * 1024 * 1024
 
-type Tree = Awaited<ReturnType<typeof openDirectoryFileTree>>
-
-/** @param path where the program stands; opened when the first module is asked for */
+/** @param path where the program stands */
 export function loadBeside(path: string, source: string): LoadModule {
   const folder = dirname(path)
   const sources = [source]
-  let opening: Promise<Tree> | undefined
   return async (module) => {
     if (!module.startsWith('./')) return bundlePackage(module, folder, sources)
-    opening ??= openDirectoryFileTree({ path: folder })
-    const text = await readModule(await opening, module.slice(2))
-    sources.push(text)
-    return text
+    const tree = await openDirectoryFileTree({ root: folder })
+    try {
+      const text = await readModule(tree, module.slice(2))
+      sources.push(text)
+      return text
+    } finally {
+      await tree[ASYNC_DISPOSE]()
+    }
   }
 }
 
-async function readModule(tree: Tree, path: string): Promise<string> {
+async function readModule(tree: FileTree, path: string): Promise<string> {
   if (path.split('/').some((part) => part.startsWith('.') || part === 'node_modules')) {
     throw new CaissonError('denied', `"${path}" is hidden, or in node_modules: nothing there is a module.`)
   }
@@ -71,7 +74,7 @@ async function readModule(tree: Tree, path: string): Promise<string> {
   }
 }
 
-async function firstOf(tree: Tree, paths: readonly string[]): Promise<string | undefined> {
+async function firstOf(tree: FileTree, paths: readonly string[]): Promise<string | undefined> {
   for (const path of paths) {
     const found = await tree.stat(path).catch(() => undefined)
     if (found?.kind === 'file') return path

@@ -3,6 +3,7 @@
 import { createFixedClock, systemClock } from '../../../host-bindings/system/system-clock.ts'
 import { type Limits, parseLimits } from '../../machine/limits.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { LoadModule } from '../../runtime/module-options.ts'
 import type { RunOptions } from '../../runtime/options.ts'
 import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
@@ -14,7 +15,6 @@ import { parseInstant } from '../units/parse-instant.ts'
 import { grantRights, type Rights } from './grant-rights.ts'
 import type { RuntimeSetting } from './in-runtime.ts'
 import { readLimits } from './limit-flags.ts'
-import { loadBeside } from './module-files.ts'
 import { readInput } from './read-input.ts'
 import { type ProgramFile, readProgram } from './read-program.ts'
 import type { ToolFailures } from './tool-failures.ts'
@@ -82,9 +82,18 @@ export function optionsFor(
     signal,
     fileName: program.fileName,
     stateDigest: true,
-    ...(program.path !== undefined && { loadModule: loadBeside(program.path, program.source) }),
+    ...(program.path !== undefined && { loadModule: modulesBeside(program.path, program.source) }),
     ...(seed !== undefined && { seed }),
     ...(atEnd !== undefined && { atEnd }),
+  }
+}
+
+/** What reads them is loaded with the first of them: most programs are one file. */
+function modulesBeside(path: string, source: string): LoadModule {
+  let load: Promise<LoadModule> | undefined
+  return async (module, from) => {
+    load ??= import('./module-files.ts').then(({ loadBeside }) => loadBeside(path, source))
+    return (await load)(module, from)
   }
 }
 
