@@ -47,11 +47,19 @@ export class ByteReader {
 
   /** A whole number from 0 to 2^53 - 1. */
   varint(): number {
-    // Most take one byte.
-    const first = this.#bytes[this.#offset]
-    if (first !== undefined && first < 0x80) {
-      this.#offset += 1
-      return first
+    // Most take one byte, and nearly all others two to four: without steps, and without numbers beyond 32 bits.
+    const bytes = this.#bytes
+    const at = this.#offset
+    if (at + 4 <= bytes.length) {
+      const first = bytes[at] as number
+      if (first < 0x80) return this.#short(first, 1)
+      const second = bytes[at + 1] as number
+      if (second < 0x80) return this.#short((first & 0x7f) | (second << 7), 2)
+      const third = bytes[at + 2] as number
+      const low = (first & 0x7f) | ((second & 0x7f) << 7)
+      if (third < 0x80) return this.#short(low | (third << 14), 3)
+      const fourth = bytes[at + 3] as number
+      if (fourth < 0x80) return this.#short(low | ((third & 0x7f) << 14) | (fourth << 21), 4)
     }
     let value = 0
     let scale = 1
@@ -66,6 +74,14 @@ export class ByteReader {
       scale *= 0x80
     }
     throw this.corrupted('a number is too large')
+  }
+
+  /** A varint of so many bytes that was read. */
+  #short(value: number, bytes: number): number {
+    this.#offset += bytes
+    if (bytes > 1 && value < 1 << (7 * (bytes - 1)))
+      throw this.corrupted('a number takes more bytes than it needs')
+    return value
   }
 
   uint32(): number {

@@ -16,12 +16,17 @@ export const PAGE_BYTES = 4_096
 
 /** Pages of a group: 256 KiB. */
 const GROUP_PAGES = 64
+/** What is digested of a part: its number and its digest. */
+const ENTRY_BYTES = 36
 
 /** `PAGE_BYTES` of memory; undefined stands for zeros. */
 export type Page = Uint8Array | undefined
 
 /** What a page became, by its number. */
 export type PageChange = readonly [index: number, page: Page]
+
+/** SHA-256: 32 bytes. */
+export type HashBytes = (bytes: Uint8Array) => Uint8Array
 
 interface Group {
   /** Up to `GROUP_PAGES`. */
@@ -106,26 +111,35 @@ export class PageTree {
    * The Merkle root: SHA-256 over the numbers and digests of the groups, which are SHA-256 over the numbers and
    * digests of their pages. `docs/checkpoint-format.md` says it byte by byte.
    */
-  root(hash: (bytes: Uint8Array) => Uint8Array = sha256Bytes): Digest {
-    this.#root ??= digestOf(
-      digestOfParts(
-        this.#groups.map((group) => group && groupDigest(group, hash)),
-        hash,
-      ),
-    )
+  root(hash: HashBytes = sha256Bytes): Digest {
+    this.#root ??= digestOf(digestOfParts(this.#groups, groupDigest, hash))
     return this.#root
+  }
+
+  /**
+   * Digests what is new, piece by piece, so that `root` has nothing left but the groups to join.
+   * @returns the bytes of each piece, after it was digested
+   */
+  *digestInPieces(hash: HashBytes): Iterable<number> {
+    for (const group of this.#groups) {
+      if (group === undefined || group.digest !== undefined) continue
+      for (const page of group.pages) {
+        if (page === undefined || pageDigests.has(page)) continue
+        pageDigest(page, hash)
+        yield PAGE_BYTES
+      }
+      groupDigest(group, hash)
+      yield group.count * ENTRY_BYTES
+    }
   }
 }
 
-function groupDigest(group: Group, hash: (bytes: Uint8Array) => Uint8Array): Uint8Array {
-  group.digest ??= digestOfParts(
-    group.pages.map((page) => page && pageDigest(page, hash)),
-    hash,
-  )
+function groupDigest(group: Group, hash: HashBytes): Uint8Array {
+  group.digest ??= digestOfParts(group.pages, pageDigest, hash)
   return group.digest
 }
 
-function pageDigest(page: Uint8Array, hash: (bytes: Uint8Array) => Uint8Array): Uint8Array {
+function pageDigest(page: Uint8Array, hash: HashBytes): Uint8Array {
   let digest = pageDigests.get(page)
   if (digest === undefined) {
     digest = hash(page)
@@ -134,20 +148,28 @@ function pageDigest(page: Uint8Array, hash: (bytes: Uint8Array) => Uint8Array): 
   return digest
 }
 
-/** Digest over those parts that are there, each after its number in four bytes, little-endian. */
-function digestOfParts(
-  parts: readonly (Uint8Array | undefined)[],
-  hash: (bytes: Uint8Array) => Uint8Array,
+/** What the digest of a group takes: it is filled anew each time, since every checkpoint digests some. */
+const scratch = new Uint8Array(GROUP_PAGES * ENTRY_BYTES)
+
+/** Digest over the digests of those parts that are there, each after its number in four bytes, little-endian. */
+function digestOfParts<T>(
+  parts: readonly (T | undefined)[],
+  digestOfPart: (part: T, hash: HashBytes) => Uint8Array,
+  hash: HashBytes,
 ): Uint8Array {
-  const there = parts.filter((part) => part !== undefined).length
-  const bytes = new Uint8Array(there * 36)
-  const view = new DataView(bytes.buffer)
+  const room = parts.length * ENTRY_BYTES
+  const digests: (Uint8Array | undefined)[] = parts.map((part) => part && digestOfPart(part, hash))
+  const bytes = room > scratch.length ? new Uint8Array(room) : scratch
   let at = 0
-  for (const [number, part] of parts.entries()) {
-    if (part === undefined) continue
-    view.setUint32(at, number, true)
-    bytes.set(part, at + 4)
-    at += 36
+  for (let number = 0; number < digests.length; number += 1) {
+    const digest = digests[number]
+    if (digest === undefined) continue
+    bytes[at] = number
+    bytes[at + 1] = number >>> 8
+    bytes[at + 2] = number >>> 16
+    bytes[at + 3] = number >>> 24
+    bytes.set(digest, at + 4)
+    at += ENTRY_BYTES
   }
-  return hash(bytes)
+  return hash(bytes.subarray(0, at))
 }

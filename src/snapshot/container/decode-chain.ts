@@ -46,7 +46,7 @@ export async function decodeChain(
   const working = new WorkingPages(base)
   let state: Uint8Array | undefined
   for (const parts of links.toReversed()) state = await decodeBody(parts, working, state, options, pacer)
-  const pages = await finishPages(newest.header, working, base, options, pacer)
+  const pages = await finishPages(newest.header, working, options, pacer)
   return {
     header: checkpointHeader(newest.header),
     state: state as Uint8Array,

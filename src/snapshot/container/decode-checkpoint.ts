@@ -37,7 +37,7 @@ export async function decodeCheckpoint(
   await checkBase(parts.header, parent.pages, options, pacer)
   const working = new WorkingPages(parent.pages)
   const state = await decodeBody(parts, working, parent.state, options, pacer)
-  const pages = await finishPages(parts.header, working, parent.pages, options, pacer)
+  const pages = await finishPages(parts.header, working, options, pacer)
   return { header: checkpointHeader(parts.header), state, pages }
 }
 
@@ -77,7 +77,6 @@ export async function decodeBody(
 export async function finishPages(
   header: CheckpointHeader,
   working: WorkingPages,
-  known: PageTree,
   { ports }: DecodeOptions,
   pacer: Pacer,
 ): Promise<PageTree> {
@@ -85,7 +84,7 @@ export async function finishPages(
   if (!fitsInMemory(pages, header.memoryBytes)) {
     throw damaged('pages', 'a page of its parent lies outside of its memory.')
   }
-  if ((await rootOf(pages, ports.hash, pacer, known)) !== header.root) {
+  if ((await rootOf(pages, ports.hash, pacer)) !== header.root) {
     throw damaged('root', 'its pages are not those that it was taken of, or its parent is not the one given.')
   }
   return pages

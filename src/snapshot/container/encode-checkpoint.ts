@@ -72,7 +72,7 @@ export async function encodeCheckpoint(
 
   const header: CheckpointHeader = {
     ...checkpoint.header,
-    root: await rootOf(checkpoint.pages, ports.hash, pacer, parent.pages),
+    root: await rootOf(checkpoint.pages, ports.hash, pacer),
   }
   const containerHeader: ContainerHeader = {
     ...header,
@@ -121,6 +121,7 @@ async function encodePages(
     if (pause !== undefined) await pause
   }
   await flush()
+  writer.close()
   return { sections, count: writer.count }
 }
 

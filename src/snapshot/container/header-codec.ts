@@ -161,8 +161,18 @@ function readField(reader: ByteReader, type: FieldType): FieldValue {
 }
 
 function readText(bytes: Uint8Array): string {
-  const isShort = bytes.length <= SHORT_TEXT && bytes.every((byte) => byte <= 0x7f)
-  return isShort ? String.fromCharCode(...bytes) : fatalUtf8.decode(bytes)
+  return shortAscii(bytes) ?? fatalUtf8.decode(bytes)
+}
+
+function shortAscii(bytes: Uint8Array): string | undefined {
+  if (bytes.length > SHORT_TEXT) return undefined
+  let text = ''
+  for (let i = 0; i < bytes.length; i++) {
+    const unit = bytes[i] as number
+    if (unit > 0x7f) return undefined
+    text += String.fromCharCode(unit)
+  }
+  return text
 }
 
 function invalid(what: string): CaissonError {

@@ -9,7 +9,7 @@ import { ByteReader } from '../../base/byte-reader.ts'
 import { ByteWriter } from '../../base/byte-writer.ts'
 import { PAGE_BYTES, type PageChange, type PageTree } from '../page-tree.ts'
 import { PAGE_KIND } from './container-format.ts'
-import { RecentWords } from './recent-words.ts'
+import type { RecentWords } from './recent-words.ts'
 import { applyWordEdits, WordEditor } from './word-edits.ts'
 import type { WorkingPages } from './working-pages.ts'
 
@@ -25,12 +25,24 @@ const PAGE_HEAD_BYTES = 8
 /** What a page may take in a section. */
 export const MAX_PAGE_ENTRY_BYTES: number = PAGE_HEAD_BYTES + PAGE_BYTES
 
+/** Room for the pages of a small step. */
+const FIRST_BYTES = 1_024
+
+/** An editor without work: it has tables of some kilobytes, which the next checkpoint fills anew. */
+let idleEditor: WordEditor | undefined
+
 /** Writes pages one after the other. */
 export class PageSectionWriter {
-  readonly #writer = new ByteWriter()
-  readonly #editor = new WordEditor(MAX_EDIT_BYTES)
+  readonly #writer = new ByteWriter(FIRST_BYTES)
+  readonly #editor: WordEditor
   #last = -1
   #count = 0
+
+  constructor() {
+    this.#editor = idleEditor ?? new WordEditor(MAX_EDIT_BYTES)
+    idleEditor = undefined
+    this.#editor.begin()
+  }
 
   /** Pages written. */
   get count(): number {
@@ -62,13 +74,18 @@ export class PageSectionWriter {
     this.#editor.begin()
     return section
   }
+
+  /** Gives back what the next one can have. Nothing is added after that. */
+  close(): void {
+    idleEditor = this.#editor
+  }
 }
 
 /** Reads pages one after the other, from section after section. */
 export class PageSectionReader {
   readonly #pages: WorkingPages
   readonly #memoryPages: number
-  readonly #recent = new RecentWords()
+  readonly #recent: RecentWords
   #reader = new ByteReader(new Uint8Array(0))
   #last = -1
   #count = 0
@@ -77,6 +94,7 @@ export class PageSectionReader {
   constructor(pages: WorkingPages, memoryPages: number) {
     this.#pages = pages
     this.#memoryPages = memoryPages
+    this.#recent = pages.recent
   }
 
   /** Pages read. */

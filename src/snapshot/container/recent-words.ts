@@ -1,8 +1,8 @@
 /** The words that were written last, so that a repeated one (a pointer, a tag) takes one byte. */
-import { MIN_RECENT_VALUE, RECENT_WORDS } from './container-format.ts'
+import { MIN_RECENT_VALUE, PAGE_WORDS, RECENT_WORDS } from './container-format.ts'
 
 /** Room for more than are remembered: a search is one run over neighbours, and moving them is rare. */
-const ROOM = 16 * RECENT_WORDS
+const ROOM = 2 * PAGE_WORDS + RECENT_WORDS
 
 export class RecentWords {
   readonly #words = new Uint32Array(ROOM)
@@ -28,11 +28,7 @@ export class RecentWords {
   /** Small values are not remembered: they take one byte anyhow. */
   add(value: number): void {
     if (value < MIN_RECENT_VALUE) return
-    if (this.#end === ROOM) {
-      this.#words.copyWithin(0, this.#start, this.#end)
-      this.#end -= this.#start
-      this.#start = 0
-    }
+    if (this.#end === ROOM) this.#moveToStart()
     this.#words[this.#end++] = value
     if (this.#end - this.#start > RECENT_WORDS) this.#start += 1
   }
@@ -42,10 +38,21 @@ export class RecentWords {
     this.#end = 0
   }
 
-  /** Becomes equal to `other`. */
-  copyFrom(other: RecentWords): void {
-    this.#words.set(other.#words.subarray(other.#start, other.#end))
+  /** A place to go back to, while no more than the words of one page are added. */
+  mark(): number {
+    if (this.#end + PAGE_WORDS > ROOM) this.#moveToStart()
+    return this.#end
+  }
+
+  /** Forgets what was added since `mark` gave this. */
+  goBack(mark: number): void {
+    this.#end = mark
+    this.#start = Math.max(0, mark - RECENT_WORDS)
+  }
+
+  #moveToStart(): void {
+    this.#words.copyWithin(0, this.#start, this.#end)
+    this.#end -= this.#start
     this.#start = 0
-    this.#end = other.#end - other.#start
   }
 }

@@ -18,6 +18,9 @@ const MAX_STATE_BYTES = 65_536
 const MIN_IN_STEP = 4
 const MIN_ELSEWHERE = 6
 
+/** Bytes from which on the platform copies faster than a loop. */
+const LONG_COPY = 128
+
 const TABLE_BITS = 12
 /** Where in the parent's state a sequence was seen last, plus one. */
 const seen = new Uint32Array(1 << TABLE_BITS)
@@ -84,14 +87,11 @@ export function applyStateChanges(before: Uint8Array, changes: Uint8Array, state
   let length = 0
   /** Where the next copy is from, if it goes on in step with the one before. */
   let from = 0
-  const add = (bytes: Uint8Array): void => {
-    if (length + bytes.length > stateBytes) throw reader.corrupted('a state is longer than announced')
-    state.set(bytes, length)
-    length += bytes.length
-  }
   while (reader.remaining > 0) {
     const news = reader.varint()
-    add(reader.raw(news))
+    if (length + news > stateBytes) throw reader.corrupted('a state is longer than announced')
+    if (news > 0) state.set(reader.raw(news), length)
+    length += news
     from += news
     const copied = reader.varint()
     if (copied === 0) continue
@@ -99,11 +99,19 @@ export function applyStateChanges(before: Uint8Array, changes: Uint8Array, state
     if (from < 0 || from + copied > before.length) {
       throw reader.corrupted("a copy reaches beyond the parent's state")
     }
-    add(before.subarray(from, from + copied))
+    if (length + copied > stateBytes) throw reader.corrupted('a state is longer than announced')
+    copyBytes(before, from, state, length, copied)
+    length += copied
     from += copied
   }
   if (length !== stateBytes) throw reader.corrupted('a state is shorter than announced')
   return state
+}
+
+function copyBytes(source: Uint8Array, from: number, target: Uint8Array, at: number, length: number): void {
+  // Most copies are of a name or two: a view for each takes longer than the bytes.
+  if (length > LONG_COPY) target.set(source.subarray(from, from + length), at)
+  else for (let i = 0; i < length; i++) target[at + i] = source[from + i] as number
 }
 
 function matchLength(a: Uint8Array, from: number, b: Uint8Array, at: number): number {

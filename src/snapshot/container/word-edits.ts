@@ -24,12 +24,12 @@ const ZEROS: Uint8Array = new Uint8Array(PAGE_BYTES)
 /** Nibbles of a run's first byte: 15 says that more follows. */
 const MANY = 15
 
+const TWO_TO_31 = 2 ** 31
 const TWO_TO_32 = 2 ** 32
 
 /** Writes edits; used by one encoding at a time. */
 export class WordEditor {
   readonly #recent = new RecentWords()
-  readonly #before = new RecentWords()
   readonly #bytes: Uint8Array
   readonly #maxBytes: number
   /** Where runs of changed words begin and end. */
@@ -52,7 +52,7 @@ export class WordEditor {
     const from = wordsOf(before ?? ZEROS)
     const to = wordsOf(after)
     const ends = this.#findRuns(from, to)
-    this.#before.copyFrom(this.#recent)
+    const mark = this.#recent.mark()
     this.#length = 0
     this.#varint(ends / 2)
     for (let run = 0, last = 0; run < ends; run += 2) {
@@ -63,7 +63,7 @@ export class WordEditor {
       for (let word = start; word < end; word++) {
         this.#word(index * PAGE_BYTES + 4 * word, from[word] as number, to[word] as number)
         if (this.#length > this.#maxBytes) {
-          this.#recent.copyFrom(this.#before)
+          this.#recent.goBack(mark)
           return undefined
         }
       }
@@ -77,9 +77,11 @@ export class WordEditor {
     let ends = 0
     let word = 0
     for (;;) {
-      // Four at once: most of a page is as before, and this is where most of the time goes.
-      while (word < PAGE_WORDS && isSameQuad(from, to, word)) word += 4
-      while (word < PAGE_WORDS && from[word] === to[word]) word++
+      while (word < PAGE_WORDS && from[word] === to[word]) {
+        // Eight at once: most of a page is as before, and this is where most of the time goes.
+        if ((word & 7) === 0 && areSameEight(from, to, word)) word += 8
+        else word += 1
+      }
       if (word === PAGE_WORDS) return ends
       runs[ends++] = word
       while (word < PAGE_WORDS && from[word] !== to[word]) word++
@@ -159,8 +161,8 @@ export function applyWordEdits(
 
 function readWord(reader: ByteReader, address: number, previous: number, recent: RecentWords): number {
   const token = reader.varint()
-  const kind = token % 4
-  const number = (token - kind) / 4
+  const kind = token & 3
+  const number = token < TWO_TO_31 ? token >>> 2 : (token - kind) / 4
   if (number >= TWO_TO_32) throw reader.corrupted('a word is too large')
   switch (kind) {
     case WORD.value:
@@ -177,14 +179,17 @@ function readWord(reader: ByteReader, address: number, previous: number, recent:
   }
 }
 
-/** Whether `word` begins four words that are the same. */
-function isSameQuad(a: Uint32Array, b: Uint32Array, word: number): boolean {
-  if ((word & 3) !== 0) return false
+/** Whether the eight words from `word` on are the same. */
+function areSameEight(a: Uint32Array, b: Uint32Array, word: number): boolean {
   const d0 = (a[word] as number) ^ (b[word] as number)
   const d1 = (a[word + 1] as number) ^ (b[word + 1] as number)
   const d2 = (a[word + 2] as number) ^ (b[word + 2] as number)
   const d3 = (a[word + 3] as number) ^ (b[word + 3] as number)
-  return (d0 | d1 | d2 | d3) === 0
+  const d4 = (a[word + 4] as number) ^ (b[word + 4] as number)
+  const d5 = (a[word + 5] as number) ^ (b[word + 5] as number)
+  const d6 = (a[word + 6] as number) ^ (b[word + 6] as number)
+  const d7 = (a[word + 7] as number) ^ (b[word + 7] as number)
+  return (d0 | d1 | d2 | d3 | d4 | d5 | d6 | d7) === 0
 }
 
 const hostIsLittleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1

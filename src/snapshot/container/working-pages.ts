@@ -6,10 +6,13 @@
  * 2. Once it was made a tree it is not used again: the pages are the tree's.
  */
 import { PAGE_BYTES, type Page, type PageTree } from '../page-tree.ts'
+import { RecentWords } from './recent-words.ts'
 
 export class WorkingPages {
   readonly #from: PageTree
   readonly #changed = new Map<number, Page>()
+  /** Those of the section that is being read. */
+  readonly recent: RecentWords = new RecentWords()
 
   constructor(from: PageTree) {
     this.#from = from
