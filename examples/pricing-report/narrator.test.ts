@@ -30,6 +30,18 @@ describe('narrator', () => {
     ])
   })
 
+  it('shortens what was asked rather than what came of it', () => {
+    const lines: string[] = []
+    const narrator = createNarrator(
+      (line) => lines.push(line),
+      () => 0,
+      60,
+    )
+    narrator.intent(intent(1, 'sql.query', { text: 'SELECT sku, name, category FROM products' }))
+    narrator.result({ id: 1, ok: true, value: { rows: [{}, {}] } })
+    expect(lines).toEqual(['  0.00 s  sql.query        SELECT sku, na… -> 2 rows (0 ms)'])
+  })
+
   it('breaks lines of its own between words, and goes on under where they began', () => {
     const lines: string[] = []
     const narrator = createNarrator(

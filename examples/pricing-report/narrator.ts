@@ -120,7 +120,9 @@ export function createNarrator(
       if (call === undefined) return
       const { intent, sinceMs } = call
       const took = Math.round(monotonicMs() - sinceMs)
-      const told = `${asked(intent)} -> ${answered(intent.capability, record)} (${took} ms)`
+      // Where there is little room, the answer tells more than what was asked.
+      const answer = ` -> ${answered(intent.capability, record)} (${took} ms)`
+      const told = oneLine(asked(intent), Math.max(12, textWidth - answer.length)) + answer
       say(intent.capability, oneLine(told, textWidth))
     },
   }
