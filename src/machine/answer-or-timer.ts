@@ -6,9 +6,12 @@
  * 2. A due time that is past is due at once. One ahead is waited for in real time: by the clock where it moves, and
  *    by the length of the wait where it stands still.
  */
+import type { Stop } from '../capability/stop.ts'
 import type { CallDesk } from './call-desk.ts'
-import type { DriveOptions } from './driver.ts'
 import type { Session } from './session.ts'
+
+/** Goes around a wait for nothing but a timer, until the guest may go on or has been stopped. */
+export type Asleep = (sleep: () => Promise<void>, stop: Stop) => Promise<void>
 
 /** The longest wait before the clock is looked at again: while a computer sleeps, its timers do too. */
 const LONGEST_WAIT_MS = 10_000
@@ -18,7 +21,7 @@ export async function answerOrTimer(
   session: Session,
   desk: CallDesk,
   wakeAtMs: number | undefined,
-  asleep: DriveOptions['asleep'],
+  asleep: Asleep | undefined,
 ): Promise<boolean> {
   const leftMs = wakeAtMs === undefined ? Number.POSITIVE_INFINITY : session.msUntil(wakeAtMs)
   if (leftMs <= 0) return true

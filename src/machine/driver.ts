@@ -13,8 +13,7 @@
  */
 import type { Delivery } from '../capability/delivery.ts'
 import type { RecordedCall } from '../capability/gate.ts'
-import type { Stop } from '../capability/stop.ts'
-import { answerOrTimer } from './answer-or-timer.ts'
+import { type Asleep, answerOrTimer } from './answer-or-timer.ts'
 import { CallDesk } from './call-desk.ts'
 import type { Outcome, RunEnd } from './outcome.ts'
 import { failed, Session, type SessionOptions, type Step } from './session.ts'
@@ -28,8 +27,8 @@ export interface DriveOptions extends SessionOptions {
   readonly stopAtCall?: number | undefined
   /** Parks the guest when its value is there, and calls or timers are still pending. */
   readonly suspendAtEnd?: boolean | undefined
-  /** Goes around a wait for nothing but a timer: others may have the guest's place meanwhile. */
-  readonly asleep?: ((sleep: () => Promise<void>, stop: Stop) => Promise<void>) | undefined
+  /** Others may have the guest's place while it sleeps. */
+  readonly asleep?: Asleep | undefined
   /** What the host knows of the calls that a restored guest waits for. */
   readonly known?: KnownCalls | undefined
   /**

@@ -16,7 +16,8 @@ import { CaissonError } from '../base/errors.ts'
 import { Refusal } from '../capability/call.ts'
 import { type Delivery, refusedDelivery } from '../capability/delivery.ts'
 import type { Admission } from '../capability/gate.ts'
-import { type DriveOptions, driveSession, type KnownCalls, NOTHING_KNOWN } from './driver.ts'
+import type { Asleep } from './answer-or-timer.ts'
+import { driveSession, type KnownCalls, NOTHING_KNOWN } from './driver.ts'
 import type { Outcome } from './outcome.ts'
 import { failed, Session, type SessionOptions, type Step } from './session.ts'
 import type { SessionState } from './session-state.ts'
@@ -26,7 +27,7 @@ export interface StepperOptions extends SessionOptions {
   /** Runs a step when it is this guest's turn among the others; default at once. */
   readonly atWork?: (<T>(step: () => Promise<T>) => Promise<T>) | undefined
   /** As of `DriveOptions`. */
-  readonly asleep?: DriveOptions['asleep']
+  readonly asleep?: Asleep | undefined
   /** What the host knows of the calls that a restored guest waits for. */
   readonly known?: KnownCalls | undefined
 }
