@@ -23,6 +23,7 @@ import {
 } from '../machine/module-graph.ts'
 import { importProblem } from '../program/import-problem.ts'
 import { importOrder } from '../program/module-order.ts'
+import type { Places } from '../program/original-place.ts'
 
 /** The engine's name of the module that starts a program, and of those that stand for imports of the host. */
 export const START_MODULE = 'caisson:start'
@@ -51,6 +52,8 @@ interface Handed {
 export class GuestModules {
   /** Whether the host gives modules while the guest runs. */
   readonly #open: boolean
+  /** Where places in the codes of files come from, of those whose authors wrote something else. */
+  readonly places: Map<string, Places> = new Map()
   readonly #codes = new Map<string, string>()
   /** Names by what imports them and how. */
   readonly #names = new Map<string, string>()
@@ -110,8 +113,9 @@ export class GuestModules {
   }
 
   #hold(files: readonly ModuleFile[]): void {
-    for (const { name, code, imports } of files) {
+    for (const { name, code, imports, places } of files) {
       this.#codes.set(name, code)
+      if (places !== undefined) this.places.set(name, places)
       for (const [specifier, to] of imports as readonly ModuleImport[]) {
         this.#names.set(keyOf(name, specifier), to)
       }

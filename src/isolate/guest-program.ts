@@ -41,8 +41,8 @@ export interface ProgramState {
   readonly fileName: string
   readonly form: ProgramAttempt['form']
   readonly columnShift: number
-  /** Where places in its code come from: empty where its author wrote the code. */
-  readonly places: Places
+  /** Of the files whose code comes from something else that their authors wrote. */
+  readonly places: readonly (readonly [file: string, places: Places])[]
   readonly stage: Stage
   readonly promise: number
   /** The cell of its value; 0 before there is one. */
@@ -58,6 +58,7 @@ export class GuestProgram {
   endReason: bigint | undefined
   readonly #pooled: PooledInstance
   readonly #fileName: string
+  readonly #modules: GuestModules
   #attempt: Omit<ProgramAttempt, 'code'> | undefined
   #promise = 0
   /** The cell of its value. It is read when nothing is waited for any more: what it holds may change until then. */
@@ -66,20 +67,20 @@ export class GuestProgram {
   #evaluatedCell = 0
   #stage: Stage = 'evaluating'
   #input = 0
-  #places: Places = []
   #end: TurnEnd | undefined
   readonly #own: number[] = []
 
-  constructor(pooled: PooledInstance, fileName: string) {
+  constructor(pooled: PooledInstance, fileName: string, modules: GuestModules) {
     this.#pooled = pooled
     this.#fileName = fileName
+    this.#modules = modules
   }
 
   /** A program that waited when it was captured. */
-  static fromState(pooled: PooledInstance, state: ProgramState): GuestProgram {
-    const program = new GuestProgram(pooled, state.fileName)
+  static fromState(pooled: PooledInstance, state: ProgramState, modules: GuestModules): GuestProgram {
+    const program = new GuestProgram(pooled, state.fileName, modules)
     program.#attempt = { form: state.form, columnShift: state.columnShift }
-    program.#places = state.places
+    for (const [file, places] of state.places) modules.places.set(file, places)
     program.#stage = state.stage
     program.#promise = state.promise
     program.#result = state.result
@@ -94,7 +95,7 @@ export class GuestProgram {
       fileName: this.#fileName,
       form: this.#attempt?.form ?? 'script',
       columnShift: this.#attempt?.columnShift ?? 0,
-      places: this.#places,
+      places: [...this.#modules.places],
       stage: this.#stage,
       promise: this.#promise,
       result: this.#result,
@@ -157,17 +158,14 @@ export class GuestProgram {
   }
 
   /** Starts the program. Returns the bytes that its input and its modules took. */
-  begin(
-    start: Pick<MachineStart, 'source' | 'form' | 'input' | 'modules' | 'written' | 'ended'>,
-    loader: GuestModules,
-  ): number {
+  begin(start: Pick<MachineStart, 'source' | 'form' | 'input' | 'modules' | 'written' | 'ended'>): number {
     const { source, form, input, modules, written, ended } = start
     const { writer, guest, instance } = this.#pooled
     const { words } = instance
     words[(guest.runtime + MODULE_LOADER.normalizeField) >>> 2] = MODULE_LOADER.normalizeSlot
     words[(guest.runtime + MODULE_LOADER.loadField) >>> 2] = MODULE_LOADER.loadSlot
     this.#input = guest.undefined
-    this.#places = written?.places ?? []
+    if (written !== undefined) this.#modules.places.set(this.#fileName, written.places)
     this.#end = ended ?? (modules?.problem && { status: 'failed', error: modules.problem })
     if (this.#end !== undefined) return 0
     let bytes = modules?.files.reduce((sum, { code }) => sum + code.length, 0) ?? 0
@@ -179,7 +177,7 @@ export class GuestProgram {
     const attempts = programAttempts(source, form)
     for (const [i, attempt] of attempts.entries()) {
       if (this.#promise !== 0 || this.#evaluatedCell !== 0 || this.ready || this.#end !== undefined) break
-      this.#try(attempt, source, i === attempts.length - 1, modules && { graph: modules, loader })
+      this.#try(attempt, source, i === attempts.length - 1, modules)
     }
     return bytes
   }
@@ -218,16 +216,11 @@ export class GuestProgram {
   }
 
   #original(error: GuestError): GuestError {
-    if (this.#places.length === 0) return error
-    return originalError(error, (file) => (file === this.#fileName ? this.#places : undefined))
+    const { places } = this.#modules
+    return places.size === 0 ? error : originalError(error, (file) => places.get(file))
   }
 
-  #try(
-    attempt: ProgramAttempt,
-    source: string,
-    last: boolean,
-    modules: { readonly graph: ModuleGraph; readonly loader: GuestModules } | undefined,
-  ): void {
+  #try(attempt: ProgramAttempt, source: string, last: boolean, modules: ModuleGraph | undefined): void {
     const { reader } = this.#pooled
     this.#attempt = attempt
     // Where another form may follow, only a promise tells a SyntaxError that the script throws from one of its own.
@@ -236,7 +229,7 @@ export class GuestProgram {
     const cell =
       attempt.form === 'module' && modules !== undefined
         ? this.#evaluate(
-            modules.loader.begin({ name: this.#fileName, code: attempt.code }, modules.graph),
+            this.#modules.begin({ name: this.#fileName, code: attempt.code }, modules),
             flags,
             START_MODULE,
           )
@@ -250,8 +243,7 @@ export class GuestProgram {
       if (!last && error.name === 'SyntaxError') return
       const located = this.#inCode(error)
       const file = located.position?.file
-      const text =
-        file === this.#fileName ? source : modules?.graph.files.find(({ name }) => name === file)?.code
+      const text = file === this.#fileName ? source : modules?.files.find(({ name }) => name === file)?.code
       const explained =
         text === undefined
           ? located

@@ -46,6 +46,7 @@ const AT_END = new Set(['wait', 'drop'])
 const MOST_CAPABILITIES = 10_000
 const MOST_PENDING = 1_000_000
 const MOST_TEXT = 65_536
+const MOST_FILES = 100_000
 const MOST_PLACES = 16_000_000
 const MAX_ADDRESS = 2 ** 32 - 1
 
@@ -55,7 +56,10 @@ export function parseIsolateState(state: unknown): IsolateState {
   const { version, program, clock, random, log, fuel, calls, bytesIn, bytesOut, capabilities, pending } =
     whole
   if (version !== 1) throw refused('version', 'is not 1')
-  const { fileName, form, columnShift, places, stage, promise, result, input, own } = record(program, 'program')
+  const { fileName, form, columnShift, places, stage, promise, result, input, own } = record(
+    program,
+    'program',
+  )
   const { mathRandom, seed, cryptoBytes } = record(random, 'random')
   const asked = count(calls, 'calls')
   let lastId = 0
@@ -65,7 +69,11 @@ export function parseIsolateState(state: unknown): IsolateState {
       fileName: text(fileName, 'program.fileName'),
       form: oneOf(form, FORMS, 'program.form') as ProgramState['form'],
       columnShift: count(columnShift, 'program.columnShift'),
-      places: list(places, MOST_PLACES, 'program.places').map((one) => count(one, 'program.places')),
+      places: list(places, MOST_FILES, 'program.places').map((one) => {
+        const [file, numbers] = list(one, 2, 'program.places')
+        const of = list(numbers, MOST_PLACES, 'program.places')
+        return [text(file, 'program.places'), of.map((number) => count(number, 'program.places'))] as const
+      }),
       stage: oneOf(stage, STAGES, 'program.stage') as ProgramState['stage'],
       promise: address(promise, 'program.promise'),
       result: address(result, 'program.result'),

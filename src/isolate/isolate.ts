@@ -92,13 +92,13 @@ export class Isolate implements Machine {
     if (this.#state !== 'fresh') throw this.#refuseTurn('started')
     const services = HostServices.start(this.#pooled, this.#syncCalls, start)
     this.#atEnd = start.atEnd ?? 'wait'
-    this.#serve(services, new GuestProgram(this.#pooled, start.fileName), start.limits, 0)
+    this.#serve(services, new GuestProgram(this.#pooled, start.fileName, services.modules), start.limits, 0)
     return this.#turn(control, () => {
       services.receive(start.source.length)
       this.#program.install(start.capabilities, (name, index) =>
         this.#pooled.newFunction(name, FIRST_CAPABILITY + index),
       )
-      services.receive(this.#program.begin(start, services.modules))
+      services.receive(this.#program.begin(start))
       this.#begun = true
     })
   }
@@ -118,7 +118,12 @@ export class Isolate implements Machine {
       this.#state = 'ended'
       throw CaissonError.is(error) ? error : new CaissonError('corrupted', (error as Error).message)
     }
-    this.#serve(services, GuestProgram.fromState(this.#pooled, from.program), limits, from.fuel)
+    this.#serve(
+      services,
+      GuestProgram.fromState(this.#pooled, from.program, services.modules),
+      limits,
+      from.fuel,
+    )
     this.#begun = true
     this.#atEnd = from.atEnd
     this.#wakeAtMs = from.wakeAtMs

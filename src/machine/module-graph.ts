@@ -4,7 +4,6 @@
  * Everything was resolved by the host before: a machine looks up names, and resolves nothing.
  */
 import { CaissonError } from '../base/errors.ts'
-import type { GuestError } from './turn.ts'
 
 /** What a module imports: the specifier as its author wrote it, and the name of the module that it stands for. */
 export type ModuleImport = readonly [specifier: string, name: string]
@@ -16,6 +15,17 @@ export interface ModuleFile {
   /** JavaScript. */
   readonly code: string
   readonly imports: readonly ModuleImport[]
+  /** Where places in `code` come from (`program/original-place.ts`); left out where its author wrote it. */
+  readonly places?: readonly number[]
+}
+
+/** A `GuestError` of the host's own making. */
+export interface ModuleProblem {
+  readonly name: string
+  readonly message: string
+  readonly code?: string
+  readonly stack?: string
+  readonly position?: { readonly file: string; readonly line: number; readonly column: number }
 }
 
 /** Everything that a program imports statically. */
@@ -25,7 +35,7 @@ export interface ModuleGraph {
   /** Each after what it imports, where no cycle keeps it from that. The program is not among them. */
   readonly files: readonly ModuleFile[]
   /** Why there is no such graph: the program ends with it, before any of it runs. */
-  readonly problem?: GuestError
+  readonly problem?: ModuleProblem
 }
 
 /**
@@ -77,7 +87,11 @@ function isFiles(value: unknown): boolean {
     everyOf(
       value,
       (file) =>
-        isRecord(file) && isName(file.name) && typeof file.code === 'string' && isImports(file.imports),
+        isRecord(file) &&
+        isName(file.name) &&
+        typeof file.code === 'string' &&
+        isImports(file.imports) &&
+        (file.places === undefined || isPlaces(file.places)),
     )
   )
 }
@@ -91,6 +105,10 @@ function isImports(value: unknown): boolean {
       (one) => Array.isArray(one) && one.length === 2 && typeof one[0] === 'string' && isName(one[1]),
     )
   )
+}
+
+function isPlaces(value: unknown): boolean {
+  return Array.isArray(value) && everyOf(value, (one) => typeof one === 'number')
 }
 
 function isName(value: unknown): boolean {

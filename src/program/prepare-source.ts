@@ -2,6 +2,7 @@
  * The step between a source as its author wrote it and the JavaScript that the engine parses. Every file of a program
  * takes it, the program itself too: another language than JavaScript is made JavaScript here.
  */
+import type { GuestError } from '../machine/turn.ts'
 import type { Places } from './original-place.ts'
 
 export interface SourceFile {
@@ -10,11 +11,14 @@ export interface SourceFile {
   readonly source: string
 }
 
-export interface PreparedSource {
-  readonly code: string
-  /** Where places in the code come from; left out where nothing moved. */
-  readonly places?: Places
-}
+export type PreparedSource =
+  | {
+      readonly code: string
+      /** Where places in the code come from; left out where nothing moved. */
+      readonly places?: Places
+    }
+  /** Why nothing can be made of it: the program ends with that. */
+  | { readonly problem: GuestError }
 
 export type PrepareSource = (file: SourceFile) => PreparedSource | Promise<PreparedSource>
 

@@ -6,6 +6,7 @@ import { ImportScout } from '../isolate/import-scout.ts'
 import { LOAD_MODULE } from '../machine/module-graph.ts'
 import type { MachineStart } from '../machine/turn.ts'
 import { programAttempts } from '../program/forms.ts'
+import type { PrepareSource } from '../program/prepare-source.ts'
 import type { MachineMaker } from './machine-maker.ts'
 import type { ModuleOptions } from './module-options.ts'
 import type { RunOptions } from './options.ts'
@@ -15,6 +16,8 @@ import { MAY_IMPORT, ProgramModules } from './program-modules.ts'
 export type WithModules = { readonly programModules?: ProgramModules }
 
 export interface ModuleDeskParts {
+  /** Makes JavaScript of what is something else, for whom it is. */
+  readonly prepareFor: (whose: Whose) => PrepareSource
   readonly machines: Pick<MachineMaker, 'scout'>
   readonly monotonic: () => number
   /** Told what an embedder's function threw. */
@@ -56,13 +59,14 @@ export class ModuleDesk {
   }
 
   #open(options: ModuleOptions & Whose): ProgramModules {
-    const { machines, monotonic, report } = this.#parts
+    const { machines, monotonic, report, prepareFor } = this.#parts
     const { pool, tools } = machines.scout(options)
     return new ProgramModules(options, {
       scout: new ImportScout(pool, monotonic),
       monotonic,
       pause: tools.pause,
       report,
+      prepare: prepareFor(options),
       signal: options.signal,
     })
   }

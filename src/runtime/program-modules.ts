@@ -21,9 +21,9 @@ import {
   type ModuleFile,
   type ModuleGraph,
   type ModuleImport,
+  type ModuleProblem,
   type ModuleRequest,
 } from '../machine/module-graph.ts'
-import type { GuestError } from '../machine/turn.ts'
 import { attributesOf, attributeType } from '../program/import-attributes.ts'
 import { Resolver } from '../program/import-map.ts'
 import {
@@ -72,8 +72,8 @@ export interface ProgramModulesParts {
 
 /** What stops a graph: an import that leads nowhere, with where it stands. */
 class GraphProblem {
-  readonly error: GuestError
-  constructor(error: GuestError) {
+  readonly error: ModuleProblem
+  constructor(error: ModuleProblem) {
     this.error = error
   }
 }
@@ -271,10 +271,11 @@ export class ProgramModules {
       })
     }
     const prepared = await (this.#parts.prepare ?? asItIs)({ name, source })
-    const { code } = prepared
+    if ('problem' in prepared) return new GraphProblem(prepared.problem)
+    const { code, places } = prepared
     await this.#breathe()
     const imports = await this.#importsOf(name, code)
-    return imports instanceof GraphProblem ? imports : { name, code, imports }
+    return imports instanceof GraphProblem ? imports : { name, code, imports, ...(places && { places }) }
   }
 
   async #ask(
@@ -334,7 +335,7 @@ export class ProgramModules {
   }
 
   #problem({ code, message }: ImportProblem, referrer: string, specifier: string): GraphProblem {
-    const error: GuestError = { name: 'Error', message, code }
+    const error: ModuleProblem = { name: 'Error', message, code }
     const source = this.#sources.get(referrer)
     const place = source === undefined ? undefined : placeOfImport(source, specifier)
     if (place === undefined) return new GraphProblem(error)
@@ -363,9 +364,8 @@ export class ProgramModules {
   readonly #inEngine = ([specifier, name]: ModuleImport): ModuleImport =>
     name === this.#main?.name ? [specifier, this.#main.fileName] : [specifier, name]
 
-  readonly #asFile = ({ name, code, imports }: ModuleFile): ModuleFile => ({
-    name,
-    code,
+  readonly #asFile = ({ imports, ...file }: ModuleFile): ModuleFile => ({
+    ...file,
     imports: imports.map(this.#inEngine),
   })
 }
@@ -419,7 +419,7 @@ function tooMany(what: string): GraphProblem {
   return new GraphProblem({ name: 'Error', code: 'denied', message: `The program has ${what}.` })
 }
 
-function toldError({ code, message }: Pick<GuestError, 'code' | 'message'>): CaissonError {
+function toldError({ code, message }: Pick<ModuleProblem, 'code' | 'message'>): CaissonError {
   return new CaissonError((code ?? 'denied') as ErrorCode, message)
 }
 

@@ -161,6 +161,7 @@ class PooledRuntime implements Runtime {
     this.#modules = new ModuleDesk({
       machines: this.#machines,
       monotonic: platform.clock.monotonic,
+      prepareFor: ({ domain, signal }) => this.#typescript.prepareFor({ domain, signal, limits: defaults }),
       report: (cause) =>
         this.#gateParts.report?.({ capability: LOAD_MODULE, callId: 0, code: 'capability_failed', cause }),
     })

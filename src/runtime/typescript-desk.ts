@@ -18,6 +18,7 @@ import type { GuestError, MachineStart, ProgramForm, TurnControl } from '../mach
 import type { TypeScriptSource } from '../ports/typescript-source.ts'
 import { type Language, languageOf } from '../program/language.ts'
 import type { Places } from '../program/original-place.ts'
+import type { PrepareSource } from '../program/prepare-source.ts'
 import type { MachineMaker } from './machine-maker.ts'
 import type { RunOptions } from './options.ts'
 import { TranspileCache } from './transpile-cache.ts'
@@ -108,6 +109,16 @@ export class TypeScriptDesk {
     const transpiled = known.transpiled ?? (await this.#read(source, control))
     if (isFinal(transpiled)) this.#known.learn(domain, source, { transpiled })
     return preparedOf(transpiled, fileName ?? PROGRAM_FILE, limits)
+  }
+
+  /** For the modules of a program, which end it where nothing can be made of one. */
+  prepareFor(whose: Whose): PrepareSource {
+    return async ({ name, source }) => {
+      const prepared = await this.prepare({ source, fileName: name }, whose)
+      if ('code' in prepared) return prepared.places.length === 0 ? { code: prepared.code } : prepared
+      const { ended } = prepared
+      return { problem: ended.status === 'failed' ? ended.error : { name: 'Error', message: ended.message } }
+    }
   }
 
   close(): void {

@@ -15,6 +15,7 @@ const ERASED: Readonly<Record<string, string>> = {
   'return types of arrows': 'const f = (x): { a: 1 } => ({ a: 1 }), g = (x): x is string => true',
   'conditionals with parentheses': 'const a = x ? (b) : c => d, e = f ? (g): h => i : j',
   'conditional, mapped and template types':
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: of the language that is read
     'type A<T> = T extends infer U extends string ? `a${U}` : { readonly [K in keyof T]?: T[K] }',
   assertions: 'const a = <any>b, c = <const>["x"], d = e as unknown as F, g = { h: 1 } as const',
   satisfies: 'const a = { b: 1 } satisfies C, d = (e satisfies F).g',
@@ -92,6 +93,7 @@ const RUN: Readonly<Record<string, string>> = {
   'a mixed enum': 'enum A { X = "x", Y = 2, Z }; A',
   'computed members': 'enum A { X = 1 << 2, Y = X | 1, Z = Y + X, W = -1, V = ~W, U = (X + Y) * 2, T }; A',
   'members that call': 'enum A { X = "abc".length, Y = Math.max(1, 2) }; A',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: of the language that is read
   'texts made of members': 'enum A { X = "x", Y = X, Z = `${X}!`, W = "a" + "b" }; A',
   'names in quotes': 'enum A { "x-y", "z" = 4, w = z + 1 }; A',
   'merged enums': 'enum A { X = 1 } enum A { Y = X + 1, Z } A',

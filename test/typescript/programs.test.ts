@@ -107,6 +107,42 @@ describe('errors of programs in TypeScript', () => {
   })
 })
 
+describe('modules in TypeScript', () => {
+  const shapes =
+    'export enum Shape { Square = 4 }\nexport type Side = number\nexport const fail = (x: Side) => { enum Y { Z } null.x }'
+
+  it('are told by their names, or as programs are', async () => {
+    const source =
+      "import { Shape, type Side } from './shapes.ts'\nimport area from 'area'\nconst s: Side = 3\nexport default area(s) + Shape.Square"
+    const modules = { './shapes.ts': shapes, area: 'export default (side: number): number => side * side' }
+    expect(await resultOf(source, { modules })).toBe(13)
+  })
+
+  it('are read when they are imported while the program runs', async () => {
+    const source = "const name: string = './shapes.ts'\n;(await import(name)).Shape[4]"
+    expect(await resultOf(source, { modules: { './shapes.ts': shapes } })).toBe('Square')
+  })
+
+  it('throw at their places, also after a checkpoint', async () => {
+    const place = { file: 'shapes.ts', line: 3, column: 53 }
+    const source = "import { fail } from './shapes.ts'\nawait test.echo(1)\nfail(1)"
+    const options = { modules: { './shapes.ts': shapes }, grants: ['test.echo'] }
+    expect(await errorOf(source, options)).toMatchObject({ position: place })
+    const guest = await runtime.start(source, options)
+    const restored = await runtime.restore(await guest.checkpoint(), options)
+    expect(await restored.finish()).toMatchObject({ status: 'failed', error: { position: place } })
+  })
+
+  it('that are refused end the program with their place', async () => {
+    const modules = { './a.ts': 'let x: number\nnamespace A { export let y }' }
+    expect(await errorOf("import './a.ts'", { modules })).toMatchObject({
+      name: 'SyntaxError',
+      message: expect.stringContaining('"namespace A" holds values'),
+      position: { file: 'a.ts', line: 2, column: 1 },
+    })
+  })
+})
+
 describe('kept runs of programs in TypeScript', () => {
   it('say what was written, and are taken again without reading it', async () => {
     const source = 'enum A { X = 20 }\nconst a: number = await test.echo(A.X)\na + 1'
