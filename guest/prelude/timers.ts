@@ -12,6 +12,7 @@
  * 4. A timer that is set while others fire is due later than they were: a turn ends.
  * 5. An interval keeps its beat: it neither drifts nor catches up on beats that were missed.
  * 6. Every arming is counted by the host, before it has an effect.
+ * 7. A timer of the prelude's own fires as any other, and keeps no program from its end.
  */
 import { define } from './define.ts'
 
@@ -29,9 +30,9 @@ export interface Timers {
   readonly fireTimer: (at: number) => boolean
   /** When the next timer is due, in microseconds since the epoch; -1 without one. */
   readonly nextTimer: () => number
-  /** How many timers are set. */
+  /** How many timers are set that a program waits for at its end. */
   readonly countTimers: () => number
-  /** As `setTimeout`, whatever became of that. */
+  /** As `setTimeout`, whatever became of that, for a timer that no program waits for at its end. */
   readonly set: (callback: () => void, ms: number) => number
   readonly clear: (id: number) => void
 }
@@ -42,6 +43,7 @@ interface Timer {
   readonly args: readonly unknown[]
   /** Microseconds between two beats of an interval, else 0. */
   readonly period: number
+  readonly waitedFor: boolean
   due: number
   /** Grows with every arming: which one comes first of those that are due at once. */
   order: number
@@ -69,6 +71,7 @@ export function installTimers(host: TimerHost): Timers {
   const heap = newHeap()
   let lastId = 0
   let lastOrder = 0
+  let waitedFor = 0
 
   const arm = (timer: Timer, due: number): void => {
     lastOrder += 1
@@ -78,24 +81,35 @@ export function installTimers(host: TimerHost): Timers {
   }
 
   /** @param delay in microseconds */
-  const add = (
-    callback: Timer['callback'],
-    delay: number,
-    period: number,
-    args: readonly unknown[],
-  ): number => {
+  const add = (what: Pick<Timer, 'callback' | 'args' | 'period' | 'waitedFor'>, delay: number): number => {
+    const { callback, args, period } = what
     const now = host.armTimer()
     lastId += 1
-    const timer: Timer = { id: lastId, callback, args, period, due: 0, order: 0, place: -1 }
+    const timer: Timer = {
+      id: lastId,
+      callback,
+      args,
+      period,
+      waitedFor: what.waitedFor,
+      due: 0,
+      order: 0,
+      place: -1,
+    }
+    if (timer.waitedFor) waitedFor += 1
     mapSet(byId, timer.id, timer)
     arm(timer, now + delay)
     return timer.id
   }
 
+  const forget = (timer: Timer): void => {
+    mapDelete(byId, timer.id)
+    if (timer.waitedFor) waitedFor -= 1
+  }
+
   const clear = (id: number): void => {
     const timer = mapGet(byId, id)
     if (timer === undefined) return
-    mapDelete(byId, id)
+    forget(timer)
     if (timer.place >= 0) removeAt(heap, timer.place)
   }
 
@@ -108,15 +122,17 @@ export function installTimers(host: TimerHost): Timers {
 
   const globals = {
     setTimeout(callback: unknown, delay: unknown = 0, ...args: unknown[]): number {
-      return add(callable(callback, 'setTimeout'), microseconds(delay), 0, args)
+      const fn = callable(callback, 'setTimeout')
+      return add({ callback: fn, args, period: 0, waitedFor: true }, microseconds(delay))
     },
     setInterval(callback: unknown, delay: unknown = 0, ...args: unknown[]): number {
       const fn = callable(callback, 'setInterval')
       const period = microseconds(delay)
-      return add(fn, period, period, args)
+      return add({ callback: fn, args, period, waitedFor: true }, period)
     },
     setImmediate(callback: unknown, ...args: unknown[]): number {
-      return add(callable(callback, 'setImmediate'), 1, 0, args)
+      const fn = callable(callback, 'setImmediate')
+      return add({ callback: fn, args, period: 0, waitedFor: true }, 1)
     },
     clearTimeout(id: unknown = 0): void {
       clear((id as number) | 0)
@@ -135,7 +151,7 @@ export function installTimers(host: TimerHost): Timers {
       const timer = heap[0]
       if (timer === undefined || timer.due > at) return false
       removeAt(heap, 0)
-      if (timer.period === 0) mapDelete(byId, timer.id)
+      if (timer.period === 0) forget(timer)
       try {
         apply(timer.callback, global, timer.args)
       } catch (error) {
@@ -145,8 +161,8 @@ export function installTimers(host: TimerHost): Timers {
       return true
     },
     nextTimer: () => heap[0]?.due ?? -1,
-    countTimers: () => heap.length,
-    set: (callback, ms) => add(callback, microseconds(ms), 0, []),
+    countTimers: () => waitedFor,
+    set: (callback, ms) => add({ callback, args: [], period: 0, waitedFor: false }, microseconds(ms)),
     clear,
   }
 }

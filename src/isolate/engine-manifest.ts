@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-11db66de2180d47f',
+  id: 'quickjs-d93e2793c60c0d70',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -18,8 +18,8 @@ export const ENGINE_MANIFEST: EngineManifest = {
     rejectionField: 160,
   },
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
-  guest: '44e6d659933bc0c3a4e3b328e437e5dcb080edba39bbd79dac66de2278016d0e',
-  base: 'sha256:8fb8e0ad058948d1948bfc7672407b42c15a815d830cb8515474ee5fe9ce46e0',
+  guest: 'cf37f44186b8de8434ad10dc5c8a068caeff0fbee44fa94fe68806379b7ef31a',
+  base: 'sha256:e5c223ec592c99d53ccd2d8ea031d2323df9eb15f1283440782f472d806cf51e',
   profiles: {
     v8: {
       sha256: 'e943977dfb653e769f3c2f487e55d2a956c1f18590d102041c88017ebff13cfb',

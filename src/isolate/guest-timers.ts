@@ -37,7 +37,7 @@ export class GuestTimers {
     throw new CaissonError('corrupted', 'A timer of the guest is due at no time that there is.')
   }
 
-  /** How many are set. */
+  /** How many are set that the program waits for at its end. */
   count(): number {
     return Number(this.#ask(this.#pooled.guest.countTimers))
   }

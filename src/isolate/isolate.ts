@@ -304,7 +304,9 @@ export class Isolate implements Machine {
     // Most programs set no timers, and are not asked.
     const wakeAtMs = services.timers === 0 ? undefined : this.#timers.next()
     this.#wakeAtMs = wakeAtMs
-    const pending = wakeAtMs !== undefined || services.waitsForCalls
+    // A timer of the prelude's own (AbortSignal.timeout) wakes the guest, and keeps no program from its end.
+    const timers = ready && wakeAtMs !== undefined ? this.#timers.count() : 0
+    const pending = timers > 0 || services.waitsForCalls
     if (!ready || (pending && !this.#isOver())) {
       const waiting = ready ? READY : WAITING
       return wakeAtMs === undefined ? waiting : { ...waiting, wakeAtMs }
@@ -314,7 +316,6 @@ export class Isolate implements Machine {
       this.#pooled.instance.gauge.halt('bytes')
     }
     if (!pending || end.status !== 'completed') return end
-    const timers = wakeAtMs === undefined ? 0 : this.#timers.count()
     return { ...end, left: { calls: services.pending, timers } }
   }
 

@@ -296,6 +296,15 @@ describe('a program whose value is there', () => {
     isolate.dispose()
   })
 
+  it('waits for no timer of the prelude itself, which fires as any other', () => {
+    expect(sleepThrough(`AbortSignal.timeout(60_000); 'value'`)).toMatchObject({
+      wokenAt: [],
+      last: { status: 'completed', value: 'value' },
+    })
+    const source = `await new Promise((resolve) => { AbortSignal.timeout(60_000).onabort = () => resolve('aborted') })`
+    expect(sleepThrough(source)).toMatchObject({ wokenAt: [60_000], last: { value: 'aborted' } })
+  })
+
   it('has nothing left where nothing is pending', () => {
     const { last } = sleepThrough(`clearTimeout(setTimeout(() => {})); 1`, { atEnd: 'drop' })
     expect(last).toMatchObject({ status: 'completed', value: 1 })
