@@ -794,6 +794,39 @@ export const DEFENCES: readonly Defence[] = [
     tests: ['test/checkpoints/kept-runs.test.ts'],
   },
   {
+    name: 'time-counts-over-all-lives',
+    against: 'A run that is broken off again and again never uses up its time.',
+    file: 'src/runtime/run-keeper.ts',
+    find: 'session.time.atLeast(how.spent)',
+    replace: 'session.time.atLeast()',
+    tests: ['test/attacks/taken-over-runs.test.ts'],
+  },
+  {
+    name: 'clocks-that-fail-stand',
+    against:
+      'The clock of a host says NaN or a year that is none, and what was written then can never be read again.',
+    file: 'src/runtime/sound-clock.ts',
+    find: 'if (isTime(now)) lastMs = now',
+    replace: 'lastMs = isTime(now) ? now : now',
+    tests: ['test/attacks/taken-over-runs.test.ts'],
+  },
+  {
+    name: 'guests-fit-their-limits',
+    against: 'A checkpoint brings more memory than the limit under which its guest goes on.',
+    file: 'src/runtime/machine-start.ts',
+    find: 'if (memoryBytes <= limits.memoryBytes) return',
+    replace: 'if (memoryBytes <= limits.memoryBytes || memoryBytes > 0) return',
+    tests: ['test/attacks/taken-over-runs.test.ts'],
+  },
+  {
+    name: 'late-leases-prolonged',
+    against: "One long turn in the host's own thread ends a run that nobody else wanted.",
+    file: 'src/runtime/durable-run.ts',
+    find: 'if (!(await isHeld(this.#options.lease))) await prolong',
+    replace: 'if (this.#options.lease === undefined) await prolong',
+    tests: ['test/attacks/taken-over-runs.test.ts'],
+  },
+  {
     name: 'repeatable-then-and-now',
     against:
       'A payment is under way when the process dies, and its capability says later that it is idempotent.',

@@ -12,7 +12,13 @@ import type { Clock } from '../ports/clock.ts'
 /** Longest delay that timers take, about 24.8 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-const NOTHING = { wallMs: 0, idleMs: 0 }
+/** Active and idle milliseconds. */
+export interface TimeSpent {
+  readonly wallMs: number
+  readonly idleMs: number
+}
+
+const NOTHING: TimeSpent = { wallMs: 0, idleMs: 0 }
 
 export class TimeKeeper {
   readonly #clock: Clock
@@ -31,7 +37,7 @@ export class TimeKeeper {
     wallMs: number,
     idleMs: number,
     onElapsed: (limit: 'wall' | 'idle') => void,
-    spent: { readonly wallMs: number; readonly idleMs: number } = NOTHING,
+    spent: TimeSpent = NOTHING,
   ) {
     this.#spentMs = { wall: spent.wallMs, idle: spent.idleMs }
     this.#clock = clock
@@ -54,6 +60,14 @@ export class TimeKeeper {
   get deadline(): number {
     this.#bookTime()
     return this.#since + this.#limitMs.wall - this.#spentMs.wall
+  }
+
+  /** What is known of an earlier life counts, where that is more than is known here. */
+  atLeast({ wallMs, idleMs }: TimeSpent = NOTHING): void {
+    this.#bookTime()
+    this.#spentMs.wall = Math.max(this.#spentMs.wall, wallMs)
+    this.#spentMs.idle = Math.max(this.#spentMs.idle, idleMs)
+    if (this.#timer !== undefined) this.watch()
   }
 
   /** Counts what follows as `kind`. */

@@ -15,6 +15,7 @@ import { asError, CaissonError } from '../base/errors.ts'
 import { Ledger } from '../capability/budget.ts'
 import type { Outcome, RunEnd } from '../machine/outcome.ts'
 import type { Session } from '../machine/session.ts'
+import type { TimeKeeper } from '../machine/time-keeper.ts'
 import type { Machine, PendingCall } from '../machine/turn.ts'
 import type { CallLog } from '../ports/call-log.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -93,6 +94,7 @@ export class DurableRun {
   #bytesAtLast = 0
   #timeAtLast: number
   #delivered = 0
+  #time: Pick<TimeKeeper, 'activeMs' | 'idleMs'> | undefined
 
   constructor(options: DurableRunOptions) {
     const { store, lease, owner, codec, clock, callLog, from, checkpoints } = options
@@ -118,6 +120,7 @@ export class DurableRun {
       at: from?.at ?? 0,
       ledger: this.ledger,
       clock,
+      spent: () => this.#time && { wallMs: this.#time.activeMs, idleMs: this.#time.idleMs },
       also: callLog,
       ...(from && { open: from.record.open, known: from.record.undelivered }),
     })
@@ -135,6 +138,11 @@ export class DurableRun {
   /** Checkpoints that could not be written; undefined where all were. */
   get unwritten(): UnwrittenCheckpoints | undefined {
     return this.#unwritten
+  }
+
+  /** What the run uses up of time is read here. */
+  timedBy(time: Pick<TimeKeeper, 'activeMs' | 'idleMs'>): void {
+    this.#time = time
   }
 
   readonly onDelivery: RunRecorder['turn'] = (nowMs, answers) => {
@@ -171,7 +179,11 @@ export class DurableRun {
   ): Promise<boolean> {
     await this.settle()
     if (end.status === 'suspended') await this.#tellWaiting(end)
-    if (end.status === 'suspended' || (!endedItself && isBrokenOff(end))) return true
+    if (end.status === 'suspended') return true
+    if (!endedItself && isBrokenOff(end)) {
+      await this.#tellTime()
+      return true
+    }
     const atMs = this.#options.hostClock.now()
     this.recorder.add({ type: 'end', atMs, end, usage, logs, unhandledRejections })
     await this.recorder.flush()
@@ -194,6 +206,15 @@ export class DurableRun {
     clearInterval(this.#renewal)
     await this.settle()
     await giveBack(this.#options.lease, this.#options.signal)
+  }
+
+  /** Else a run that is broken off again and again would never have used up its time. */
+  async #tellTime(): Promise<void> {
+    try {
+      await this.recorder.budget()
+    } catch {
+      // Who lost the run, or its log, writes nothing any more.
+    }
   }
 
   /** A run that is in doubt waits also where its newest checkpoint is of something else, or there is none yet. */

@@ -6,6 +6,7 @@ import type { GuestCapability, MachineStart } from '../machine/turn.ts'
 import { unfence } from '../program/code-fence.ts'
 import type { RunOptions } from './options.ts'
 import type { Platform } from './platform.ts'
+import { isTime } from './sound-clock.ts'
 
 const PAGE = 65_536
 const LONE_SURROGATE = /[\ud800-\udfff]/u
@@ -35,9 +36,30 @@ export function machineStart(
     capabilities,
     limits: limitsOf(options.limits, bounds),
     seed: seedOf(options.seed, platform),
-    nowMs: platform.clock.now(),
+    nowMs: startTime(platform.clock.now()),
     ...(options.atEnd === 'drop' && { atEnd: 'drop' }),
   }
+}
+
+function startTime(nowMs: number): number {
+  if (isTime(nowMs)) return nowMs
+  throw new CaissonError(
+    'invalid_argument',
+    `The clock says ${String(nowMs)}, which a guest cannot start at.`,
+  )
+}
+
+/**
+ * A guest is not taken up under a limit that it is beyond already.
+ * @throws CaissonError `invalid_limit`
+ */
+export function checkFits(memoryBytes: number, limits: Limits): void {
+  if (memoryBytes <= limits.memoryBytes) return
+  throw new CaissonError(
+    'invalid_limit',
+    `Limit memoryBytes is ${limits.memoryBytes}, and the guest has ${memoryBytes} bytes of memory already.`,
+    { details: { limit: 'memoryBytes', value: limits.memoryBytes, min: memoryBytes, unit: 'bytes' } },
+  )
 }
 
 /** @throws CaissonError `invalid_limit` */

@@ -18,6 +18,7 @@ import { type DriveOptions, driveSession, type KnownCalls } from '../machine/dri
 import type { Limits } from '../machine/limits.ts'
 import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
 import { Session, type SessionOptions, type Step } from '../machine/session.ts'
+import type { TimeSpent } from '../machine/time-keeper.ts'
 import type { Machine, MachineStart, SyncCalls } from '../machine/turn.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RunHead, RunLease } from '../ports/run-store.ts'
@@ -41,7 +42,7 @@ import {
 import { knownCalls } from './known-calls.ts'
 import { holdsThread, LinePlace } from './line-place.ts'
 import type { MachineMaker } from './machine-maker.ts'
-import { type LimitBounds, limitsOf } from './machine-start.ts'
+import { checkFits, type LimitBounds, limitsOf } from './machine-start.ts'
 import type { RepeatOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
 import type { UnwrittenCheckpoints } from './outcome.ts'
 import type { Platform } from './platform.ts'
@@ -117,6 +118,7 @@ export class RunKeeper {
       return await this.#atWork(options, start.limits, gate.sync, (machine, asleep) =>
         this.#drive(durable as DurableRun, machine, start, gate, options, {
           first: (session) => session.begin(),
+          spent: undefined,
           known: undefined,
           asleep,
         }),
@@ -165,6 +167,7 @@ export class RunKeeper {
         return this.#drive(goneOn, machine, startOfKept(record, gate, limits), gate, options, {
           restored: read?.state.session,
           first: (session) => repeatTurns(session, machine, record, replay),
+          spent: record.spent,
           known: (session) => knownCalls(record, machine.pending, gate, session.stop, options),
           asleep,
         })
@@ -210,6 +213,7 @@ export class RunKeeper {
   async #takeUp(machine: Machine, { read, record }: KeptRun, gate: Gate, limits: Limits): Promise<void> {
     checkSameNames(record, gate)
     if (read === undefined) return
+    checkFits(read.memoryBytes, limits)
     await machine.restore({
       memoryBytes: read.memoryBytes,
       changes: read.pages.changesSince(this.#parts.checkpoints.basePages),
@@ -294,6 +298,8 @@ export class RunKeeper {
     how: {
       readonly restored?: SessionOptions['restored']
       readonly first: (session: Session) => Promise<Step>
+      /** By the record of the run. */
+      readonly spent: TimeSpent | undefined
       readonly known: ((session: Session) => Promise<KnownCalls>) | undefined
       readonly asleep: LinePlace['asleep'] | undefined
     },
@@ -311,8 +317,10 @@ export class RunKeeper {
       restored: how.restored,
     }
     const session = new Session(sessionOptions)
+    durable.timedBy(session.time)
     const end = await session.attend(async () => {
       const first = await how.first(session)
+      session.time.atLeast(how.spent)
       const known = first.status === 'waiting' ? await how.known?.(session) : undefined
       const drive: DriveOptions = {
         ...sessionOptions,

@@ -42,6 +42,7 @@ import type { Outcome } from './outcome.ts'
 import type { Platform } from './platform.ts'
 import { type KeptOutcome, RunKeeper } from './run-keeper.ts'
 import { DEFAULT_DOMAIN, ownerOf, runOwnerOf } from './run-owner.ts'
+import { soundClock } from './sound-clock.ts'
 import { type Admitted, SteppedGuests } from './stepped-guests.ts'
 import { TypeScriptDesk } from './typescript-desk.ts'
 
@@ -122,6 +123,8 @@ function pick({ clock, entropy }: RuntimeOptions): Partial<Platform> {
 
 class PooledRuntime implements Runtime {
   readonly #platform: Platform
+  /** With the clock as it was given: a guest does not start at a time that is none. */
+  readonly #given: Platform
   /** The host's own, whatever the time in guests is. */
   readonly #hostClock: Clock
   readonly #options: RuntimeOptions
@@ -140,9 +143,11 @@ class PooledRuntime implements Runtime {
 
   constructor(host: Platform, options: RuntimeOptions, table: CapabilityTable, loaded: LoadedEngine) {
     const defaults = parseLimits(options.limits)
-    const platform = { ...host, ...pick(options) }
+    const given = { ...host, ...pick(options) }
+    const platform = { ...given, clock: soundClock(given.clock) }
     this.#platform = platform
-    this.#hostClock = host.clock
+    this.#given = given
+    this.#hostClock = soundClock(host.clock)
     this.#options = options
     this.#table = table
     this.#bounds = {
@@ -266,7 +271,7 @@ class PooledRuntime implements Runtime {
       startOf: async (source, options, gate) =>
         this.#modules.start(
           await this.#typescript.start(
-            machineStart(source, options, gate.capabilities, this.#bounds, this.#platform),
+            machineStart(source, options, gate.capabilities, this.#bounds, this.#given),
             options,
           ),
           options,
@@ -305,7 +310,7 @@ class PooledRuntime implements Runtime {
     const { domain = DEFAULT_DOMAIN, signal } = options
     const guestId = this.#newGuestId()
     const draft = await this.#modules.start(
-      await this.#typescript.start(machineStart(source, options, [], this.#bounds, this.#platform), options),
+      await this.#typescript.start(machineStart(source, options, [], this.#bounds, this.#given), options),
       options,
     )
     const gate = this.#gateFor(options, guestId)

@@ -21,7 +21,7 @@ import { createGuest, type Guest } from './guest.ts'
 import type { GuestLine } from './guest-line.ts'
 import { holdsThread, LinePlace } from './line-place.ts'
 import type { MachineMaker } from './machine-maker.ts'
-import { type LimitBounds, limitsOf } from './machine-start.ts'
+import { checkFits, type LimitBounds, limitsOf } from './machine-start.ts'
 import type { RestoreOptions, RunOptions } from './options.ts'
 import type { Outcome } from './outcome.ts'
 import { DEFAULT_DOMAIN, ownerOf } from './run-owner.ts'
@@ -101,6 +101,7 @@ export class SteppedGuests {
     const { guestId, session: restored } = read.state
     const gate = gateFor(options, guestId)
     const limits = this.#limitsAfter(read.state.limits, options.limits)
+    checkFits(read.memoryBytes, limits)
     await line.enter(domain, signal)
     const place = new LinePlace(line, domain, true)
     let machine: Machine | undefined

@@ -108,8 +108,13 @@ function isFailure({ ok, code, message }: Fields): boolean {
   return ok === false && isText(code) && isText(message)
 }
 
+function isTimeSpent(spent: unknown): boolean {
+  return isRecord(spent) && [spent.wallMs, spent.idleMs].every((ms) => isNumber(ms) && (ms as number) >= 0)
+}
+
 /** Amounts are checked by the ledger that takes them. */
-function isBudget({ type, atMs, ledger }: Fields): boolean {
+function isBudget({ type, atMs, ledger, spent }: Fields): boolean {
+  if (spent !== undefined && !isTimeSpent(spent)) return false
   if (type !== 'budget' || !isNumber(atMs) || !isRecord(ledger) || !isRecord(ledger.accounts)) return false
   return Object.values(ledger.accounts).every(
     (account) => isRecord(account) && isFull(account.rateAgesMs, isNumber),

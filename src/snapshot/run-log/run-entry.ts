@@ -9,6 +9,7 @@ import type { Answer, GuestCapability } from '../../capability/call.ts'
 import type { Limits } from '../../machine/limits.ts'
 import type { ModuleGraph } from '../../machine/module-graph.ts'
 import type { RunEnd, RunUsage } from '../../machine/outcome.ts'
+import type { TimeSpent } from '../../machine/time-keeper.ts'
 import type { AtEnd, GuestError, LogEntry, MachineStart, ProgramForm } from '../../machine/turn.ts'
 import type { CallIntent, SyncCallRecord } from '../../ports/call-log.ts'
 
@@ -81,6 +82,8 @@ export interface BudgetEntry {
   /** Wall time, milliseconds since the epoch: rates go on while nobody runs. */
   readonly atMs: number
   readonly ledger: LedgerState
+  /** Time that the run has used up by now. Left out by earlier builds. */
+  readonly spent?: TimeSpent
 }
 
 /** The guest was captured here: whoever goes on from that checkpoint reads from here. */

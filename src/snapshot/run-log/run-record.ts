@@ -10,6 +10,7 @@ import { CaissonError } from '../../base/errors.ts'
 import type { LedgerState } from '../../capability/budget.ts'
 import type { Answer } from '../../capability/call.ts'
 import type { Limits } from '../../machine/limits.ts'
+import type { TimeSpent } from '../../machine/time-keeper.ts'
 import type { SyncCallRecord } from '../../ports/call-log.ts'
 import type { BudgetEntry, EndEntry, IntentEntry, MarkEntry, RunEntry, StartEntry } from './run-entry.ts'
 
@@ -32,6 +33,8 @@ export interface RunRecord {
   /** Calls that were let in and have no recorded answer. */
   readonly open: readonly IntentEntry[]
   readonly ledger: LedgerState | undefined
+  /** Time that the run had used up when its last entry that tells was written. */
+  readonly spent: TimeSpent | undefined
   /** When the ledger was written, milliseconds since the epoch. */
   readonly ledgerAtMs: number
   /** What it went on under last; undefined where it never did. */
@@ -49,10 +52,12 @@ export function foldRun(entries: readonly RunEntry[]): RunRecord {
   const turns: RecordedTurn[] = []
   const syncCalls: SyncCallRecord[] = []
   let budget: BudgetEntry | undefined
+  let spent: TimeSpent | undefined
   let end: EndEntry | undefined
   let limits: Limits | undefined
   if (from.type === 'mark') {
     budget = from.budget
+    spent = budget.spent
     for (const intent of from.open) intents.set(intent.id, intent)
     for (const answer of from.known) answers.set(answer.id, answer)
   }
@@ -95,9 +100,11 @@ export function foldRun(entries: readonly RunEntry[]): RunRecord {
         break
       case 'budget':
         budget = entry
+        spent = entry.spent ?? spent
         break
       case 'end':
         end = entry
+        spent = entry.usage
         break
       case 'mark':
         break // of a checkpoint that was never acknowledged, or is older than the one that is gone on from
@@ -115,6 +122,7 @@ export function foldRun(entries: readonly RunEntry[]): RunRecord {
     undelivered: [...answers.values()],
     open: [...intents.values()].filter(({ id }) => !known.has(id) && !delivered.has(id)),
     ledger: budget?.ledger,
+    spent,
     ledgerAtMs: budget?.atMs ?? 0,
     limits,
     end,

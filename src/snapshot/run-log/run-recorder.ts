@@ -11,6 +11,7 @@
 import { asError } from '../../base/errors.ts'
 import type { Ledger, LedgerState } from '../../capability/budget.ts'
 import type { Answer } from '../../capability/call.ts'
+import type { TimeSpent } from '../../machine/time-keeper.ts'
 import type { CallIntent, CallLog, CallResult, SyncCallRecord } from '../../ports/call-log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RunLease, RunStore } from '../../ports/run-store.ts'
@@ -31,6 +32,8 @@ export interface RunRecorderOptions {
   /** Of a guest that goes on: what was let in and is not answered, and what is answered and not delivered. */
   readonly open?: readonly IntentEntry[]
   readonly known?: readonly Answer[]
+  /** Time that the run has used up by now; left out, it is not written down. */
+  readonly spent?: () => TimeSpent | undefined
   /** Another log that hears of everything too, after this one. */
   readonly also?: CallLog | undefined
 }
@@ -112,6 +115,12 @@ export class RunRecorder implements CallLog {
     return this.#at + this.#queue.length - 1
   }
 
+  /** Writes down what was used up. @throws CaissonError what the store throws */
+  async budget(): Promise<void> {
+    this.add(this.#budget())
+    await this.flush()
+  }
+
   add(entry: RunEntry): void {
     this.#queue.push(entry)
   }
@@ -159,7 +168,8 @@ export class RunRecorder implements CallLog {
   #budget(): BudgetEntry {
     const { ledger, clock } = this.#options
     const state: LedgerState = ledger.snapshot(clock.monotonic())
-    return { type: 'budget', atMs: clock.now(), ledger: state }
+    const spent = this.#options.spent?.()
+    return { type: 'budget', atMs: clock.now(), ledger: state, ...(spent && { spent }) }
   }
 }
 
