@@ -9,6 +9,8 @@ beforeAll(() => {
   folder = makeFolder({
     'p.js': 'return 6 * 7',
     'input.js': 'return input',
+    'typed.ts': 'enum Unit { Kg = 1000 }\nconst weight: number = 2\nreturn weight * Unit.Kg',
+    'typed wrong.mts': 'const weight: number = 2\nnamespace N { export const a = 1 }',
     'call.js': 'return await prices.lookup({ sku: 1 })',
     'data.json': '{"n": 5}',
     'bad.json': '[1,\n 2 3]',
@@ -116,9 +118,19 @@ describe('what a run prints', () => {
     const { code, stdout, stderr } = await runSource('const a = 1\n  require("fs")')
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
     expect(stderr).toContain("failed: ReferenceError: 'require' is not defined")
-    expect(stderr).toContain('--> stdin.js:2:3')
+    expect(stderr).toContain('--> stdin:2:3')
     expect(stderr).toMatch(/2 \| {3}require\("fs"\)\n +\| {3}\^/)
     expect(stderr).toMatch(/next: .*--allow-read/)
+  })
+
+  it('is that of a program in TypeScript, told by its name or by what it is, with places of its source', async () => {
+    expect(await run(['typed.ts'])).toMatchObject({ code: 0, stdout: '2000\n' })
+    expect(await runSource('const a: number = 7\nreturn a')).toMatchObject({ code: 0, stdout: '7\n' })
+    const { code, stderr } = await run(['typed wrong.mts'])
+    expect(code).toBe(3)
+    expect(stderr).toContain('failed: SyntaxError: "namespace N" holds values')
+    expect(stderr).toContain('--> program.mts:2:1')
+    expect(stderr).toContain('2 | namespace N { export const a = 1 }')
   })
 })
 
