@@ -39,7 +39,7 @@ describe('narrator', () => {
     )
     narrator.intent(intent(1, 'sql.query', { text: 'SELECT sku, name, category FROM products' }))
     narrator.result({ id: 1, ok: true, value: { rows: [{}, {}] } })
-    expect(lines).toEqual(['  0.00 s  sql.query        SELECT sku, na… -> 2 rows (0 ms)'])
+    expect(lines).toEqual(['  0.00 s  sql.query        SELECT sku, nam… -> 2 rows (0 ms)'])
   })
 
   it('breaks lines of its own between words, and goes on under where they began', () => {

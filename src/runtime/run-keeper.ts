@@ -357,7 +357,7 @@ export class RunKeeper {
       given.run === owner.run
         ? `The checkpoint is not the newest of run "${owner.run}": the run has gone on since.`
         : `The checkpoint is of run "${given.run.slice(0, 128)}", and not of "${owner.run}".`,
-      { details: { given: given.id, newest: head?.chain[0] } },
+      { details: { differs: 'newest', given: given.id, newest: head?.chain[0] } },
     )
   }
 }

@@ -31,6 +31,13 @@ describe('what is said', () => {
     expect(flat(folder.stderr)).toContain('caisson runs --store folder')
   })
 
+  it('of how to go on has the directories that the program had', async () => {
+    mkdirSync(join(kept.path, 'in'))
+    await kept.caisson(['run', 'shop.js', ...STORE, ...RIGHTS, '--allow-read', 'in', '--stop-at-call', '1'])
+    const { stdout } = await kept.caisson(['show', 'r', '--store', 'runs'])
+    expect(stdout).toMatch(/^ {2}caisson resume r --store runs --allow-read \S+in --tools MODULE /m)
+  })
+
   it('of a name that is taken is the error, and no run', async () => {
     await kept.caisson(['run', 'shop.js', ...STORE, ...RIGHTS])
     const taken = await kept.caisson(['run', 'shop.js', ...STORE, ...RIGHTS])

@@ -17,4 +17,12 @@ describe('the flags that grant what a run had', () => {
   ])('of %j', (names, flags) => {
     expect(flagsOfGrants(names).join(' ')).toBe(flags)
   })
+
+  it('with what they reached, where that is known', () => {
+    const scope = ['write /out put', 'read /out put', 'read /in', 'net a.example.com', 'root everything']
+    expect(flagsOfGrants([...READS, 'net.fetch', 'shop.look'], scope)).toEqual([
+      ...['--allow-write', '/out put', '--allow-read', '/in', '--allow-net', 'a.example.com'],
+      ...['--tools', 'MODULE', '--grant', 'shop.look'],
+    ])
+  })
 })

@@ -69,11 +69,12 @@ export async function resumeKept(
   const { keys, decisions, addFuel, stopAtCall } = plan
   const { store, run } = place
   const { start } = described
+  const isOver = described.end !== undefined && !goesOn(described, plan)
   const engine = plan.reexecute
     ? ENGINE_MANIFEST.id
     : (described.chain[0]?.checkpoint?.engine ?? start.engine)
   const outcome = await inRuntime(
-    settingFor(parts, engine, `resuming ${escapeText(start.fileName)}`, {
+    settingFor(isOver ? onHost(parts) : parts, engine, `resuming ${escapeText(start.fileName)}`, {
       store,
       checkpoints: checkpointOptions(keys, place.file !== undefined),
     }),
@@ -96,7 +97,7 @@ export async function resumeKept(
         ...(file && { checkpoint: file.bytes }),
       }),
   )
-  if (described.end !== undefined && !wentOn(described, plan)) sayThatItHadEnded(described, io)
+  if (isOver) sayThatItHadEnded(described, io)
   const written = await writeParked(place, given, outcome, file?.inspected.id, io)
   return {
     outcome,
@@ -177,8 +178,13 @@ function settingFor(
   }
 }
 
+/** Nothing is run: no Worker has to be started for it. */
+function onHost(parts: Parts): Parts {
+  return { ...parts, plan: { ...parts.plan, thread: 'host' } }
+}
+
 /** A run that ran out of something goes on with more of it; any other end is only told again. */
-function wentOn({ end }: DescribedRun, { limits, addFuel }: ResumePlan): boolean {
+function goesOn({ end }: DescribedRun, { limits, addFuel }: ResumePlan): boolean {
   return end?.end.status === 'exhausted' && (addFuel !== undefined || Object.keys(limits).length > 0)
 }
 

@@ -62,7 +62,11 @@ export async function showKept(given: GivenFlags, io: CliIo): Promise<ExitCode> 
         ...runDetails(described, setting),
       )
       if (mayGoOn(described)) {
-        const rights = flagsOfGrants(described.start.capabilities.map(({ name }) => name))
+        const { capabilities, scope } = described.start
+        const rights = flagsOfGrants(
+          capabilities.map(({ name }) => name),
+          scope,
+        )
         const command = resumeCommand(kept, given, freshness === 'newest', rights)
         lines.push('', `  ${escapeText(command)}`)
       }

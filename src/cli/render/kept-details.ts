@@ -82,7 +82,7 @@ export function runDetails(described: DescribedRun, setting: DetailSetting): rea
     ...field('label', labelText(start.principal, start.label), setting),
     ...field('engine', shown(engine), setting),
     ...field('rights', start.capabilities.map(({ name }) => shown(name)).join(', ') || 'none', setting),
-    ...listed('', scopeTexts(start.scope ?? []).map(shown), setting),
+    ...listed('reach', scopeTexts(start.scope ?? []).map(shown), setting),
     ...field(
       'limits',
       `${showCount(limits.fuel)} fuel, ${showSize(limits.memoryBytes)}, ${showDuration(limits.wallMs)}, ${showCount(limits.calls)} calls`,

@@ -88,7 +88,7 @@ const KEYS: ReadonlySet<unknown> = new Set([
   'log',
 ])
 
-function refusedHint({ differs, missing, added, newest, was }: CaissonError['details']): string | undefined {
+function refusedHint({ differs, missing, added, was }: CaissonError['details']): string | undefined {
   const flagsFor = (list: unknown): string =>
     flagsOfGrants((Array.isArray(list) ? list : []).map(String)).join(' ')
   const changes = [
@@ -100,7 +100,7 @@ function refusedHint({ differs, missing, added, newest, was }: CaissonError['det
     const before = Array.isArray(was) && was.length > 0 ? scopeTexts(was.map(String)).join(', ') : 'none'
     return `It had: ${before}. If the change is meant (a directory that was moved, a wider right), add --change-rights.`
   }
-  if (newest !== undefined || differs === 'end') {
+  if (differs === 'newest' || differs === 'end') {
     return 'Nothing was run. caisson show FILE says how the run stands; its store has what it came to.'
   }
   if (KEYS.has(differs))
