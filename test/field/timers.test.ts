@@ -90,40 +90,17 @@ describe.each(['host', 'worker'] as const)('a program with timers, in thread %s'
 })
 
 describe('a sleeping guest among others', () => {
-  it('keeps nobody waiting for its place, and comes back to it', async () => {
+  it('keeps nobody waiting for its place', async () => {
     const narrow = await openRuntime({ capabilities: [echo], concurrency: 1 })
     try {
-      const order: string[] = []
-      const sleeper = narrow
-        .run('await new Promise((resolve) => setTimeout(resolve, 60)); await tools.echo(1)', {
-          grants: ['tools.echo'],
-        })
-        .then(({ status }) => order.push(`sleeper ${status}`))
-      await wait(10)
-      const other = narrow
-        .run('await tools.echo(2)', { grants: ['tools.echo'] })
-        .then(({ status }) => order.push(`other ${status}`))
-      await Promise.all([sleeper, other])
-      expect(order).toEqual(['other completed', 'sleeper completed'])
-    } finally {
-      await narrow.close()
-    }
-  })
-
-  it('gives its place back once, also when it is aborted while it waits for it again', async () => {
-    const narrow = await openRuntime({ capabilities: [slow], concurrency: 1 })
-    try {
       const stop = new AbortController()
-      const sleeper = narrow.run('await new Promise((resolve) => setTimeout(resolve, 10))', {
+      const sleeper = narrow.run('await new Promise((resolve) => setTimeout(resolve, 3_600_000))', {
         signal: stop.signal,
       })
-      await wait(3)
-      const busy = narrow.run('await tools.slow(80)', { grants: ['tools.slow'] })
-      setTimeout(() => stop.abort(), 40)
+      const other = await narrow.run('await tools.echo(2)', { grants: ['tools.echo'] })
+      expect(other).toMatchObject({ status: 'completed', value: 2 })
+      stop.abort()
       expect(await sleeper).toMatchObject({ status: 'failed', error: { code: 'aborted' } })
-      expect(await busy).toMatchObject({ status: 'completed' })
-      const after = await Promise.all([narrow.run('1'), narrow.run('2')])
-      expect(after.map(({ status }) => status)).toEqual(['completed', 'completed'])
     } finally {
       await narrow.close()
     }
