@@ -14,6 +14,47 @@ export const DEFENCES: readonly Defence[] = [
     tests: ['host-bindings/files/files.test.ts'],
   },
   {
+    name: 'timers-limit',
+    against: 'A guest sets timers without end, each of which wakes it.',
+    file: 'src/isolate/host-services.ts',
+    find: 'if (this.timers > this.#limits.timers) {',
+    replace: 'if (this.timers > Number.POSITIVE_INFINITY) {',
+    tests: ['src/isolate/timers.test.ts'],
+  },
+  {
+    name: 'wakes-are-counted',
+    against: 'A guest that corrupted its timers is woken without end.',
+    file: 'src/machine/session.ts',
+    find: 'if (this.#wakes > start.limits.timers)',
+    replace: 'if (this.#wakes > 1_000_000)',
+    tests: ['src/machine/answer-or-timer.test.ts'],
+  },
+  {
+    name: 'timers-of-one-turn',
+    against: 'A guest sets timers in timers, so that one turn never ends.',
+    file: 'guest/prelude/timers.ts',
+    find: 'waitedFor: true }, 1)',
+    replace: 'waitedFor: true }, 0)',
+    tests: ['src/isolate/timers.test.ts'],
+    rebuild: 'engine',
+  },
+  {
+    name: 'sleeping-is-idle',
+    against: 'A guest holds a slot, or its host, for ever by sleeping.',
+    file: 'src/machine/answer-or-timer.ts',
+    find: "session.time.count(desk.working ? 'wall' : 'idle')",
+    replace: "session.time.count('wall')",
+    tests: ['src/machine/answer-or-timer.test.ts'],
+  },
+  {
+    name: 'sleepers-leave-the-line',
+    against: 'A guest keeps the others of its host waiting by sleeping.',
+    file: 'src/runtime/line-place.ts',
+    find: 'this.leave()\n    await sleep()',
+    replace: 'await sleep()',
+    tests: ['src/runtime/line-place.test.ts'],
+  },
+  {
     name: 'file-quota',
     against: 'A guest fills the disk through a granted directory.',
     file: 'host-bindings/files/file-quota.ts',
@@ -180,7 +221,8 @@ export const DEFENCES: readonly Defence[] = [
   },
   {
     name: 'rights-reach-no-further',
-    against: 'A program that goes on is given another directory than it was started with, by a slip of who types.',
+    against:
+      'A program that goes on is given another directory than it was started with, by a slip of who types.',
     file: 'src/runtime/kept-run.ts',
     find: 'if (widened.length === 0) return',
     replace: 'if (widened.length >= 0) return',
@@ -188,7 +230,8 @@ export const DEFENCES: readonly Defence[] = [
   },
   {
     name: 'only-the-runtime-says-that-a-run-goes-on',
-    against: 'A program that has ended forges the code of an abort, and who runs it is told to go on with it.',
+    against:
+      'A program that has ended forges the code of an abort, and who runs it is told to go on with it.',
     file: 'src/cli/kept/go-on.ts',
     find: 'if (outcome.resumable !== true) return undefined',
     replace: "if (outcome.error.code !== 'aborted') return undefined",

@@ -60,6 +60,10 @@ export class Isolate implements Machine {
   readonly #timers: GuestTimers
   #atEnd: AtEnd = 'wait'
   #wakeAtMs: number | undefined
+  /** Whether the guest can be captured when its program has completed. */
+  #keep = false
+  /** Whether it has, and can. */
+  #completed = false
   /** The memory as it was captured or restored last; undefined stands for the base image. */
   #captured: PageTree | undefined
 
@@ -90,14 +94,21 @@ export class Isolate implements Machine {
 
   start(start: MachineStart, control: TurnControl): Turn {
     if (this.#state !== 'fresh') throw this.#refuseTurn('started')
-    const services = HostServices.start(this.#pooled, this.#syncCalls, start)
+    const { after } = start
+    const before = after === undefined ? undefined : parseIsolateState(after.state)
+    const services = HostServices.start(this.#pooled, this.#syncCalls, start, before)
+    if (after !== undefined) this.#putBack(after)
     this.#atEnd = start.atEnd ?? 'wait'
+    this.#keep = start.keep === true
     this.#serve(services, new GuestProgram(this.#pooled, start.fileName, services.modules), start.limits, 0)
     return this.#turn(control, () => {
       services.receive(start.source.length)
-      this.#program.install(start.capabilities, (name, index) =>
-        this.#pooled.newFunction(name, FIRST_CAPABILITY + index),
-      )
+      // A guest that was there before has them.
+      if (after === undefined) {
+        this.#program.install(start.capabilities, (name, index) =>
+          this.#pooled.newFunction(name, FIRST_CAPABILITY + index),
+        )
+      }
       services.receive(this.#program.begin(start))
       this.#begun = true
     })
@@ -105,19 +116,9 @@ export class Isolate implements Machine {
 
   restore({ memoryBytes, changes, state, capabilities, limits }: MachineRestore): void {
     if (this.#state !== 'fresh') throw this.#refuseTurn('restored')
-    const { instance, base } = this.#pooled
     const from = parseIsolateState(state)
     const services = HostServices.fromState(this.#pooled, this.#syncCalls, from, capabilities, limits)
-    try {
-      instance.growTo(memoryBytes)
-      const pages = [...changes]
-      applyChanges(instance, pages)
-      this.#captured = base.pages.with(pages)
-    } catch (error) {
-      this.#reusable = false
-      this.#state = 'ended'
-      throw CaissonError.is(error) ? error : new CaissonError('corrupted', (error as Error).message)
-    }
+    this.#putBack({ memoryBytes, changes })
     this.#serve(
       services,
       GuestProgram.fromState(this.#pooled, from.program, services.modules),
@@ -130,9 +131,29 @@ export class Isolate implements Machine {
     this.#state = 'parked'
   }
 
+  /** Makes the memory of a fresh instance what was captured. */
+  #putBack({ memoryBytes, changes }: Pick<MachineRestore, 'memoryBytes' | 'changes'>): void {
+    const { instance, base } = this.#pooled
+    try {
+      instance.growTo(memoryBytes)
+      const pages = [...changes]
+      applyChanges(instance, pages)
+      this.#captured = base.pages.with(pages)
+    } catch (error) {
+      this.#reusable = false
+      this.#state = 'ended'
+      throw CaissonError.is(error) ? error : new CaissonError('corrupted', (error as Error).message)
+    }
+  }
+
+  /** Whether it is between two turns, or between two programs. */
+  get #capturable(): boolean {
+    return this.#state === 'parked' || (this.#state === 'ended' && this.#completed)
+  }
+
   /** @param keep what a page that changed is kept as; default a copy of it */
   capture(keep?: KeepPage): MachineCapture {
-    if (this.#state !== 'parked') throw this.#refuseTurn('captured')
+    if (!this.#capturable) throw this.#refuseTurn('captured')
     const { instance, base, tools } = this.#pooled
     const known = this.#captured ?? base.pages
     const changes = memoryChanges(instance, known, tools.samePage, keep)
@@ -150,9 +171,10 @@ export class Isolate implements Machine {
 
   /** As `capture`, without blocking the host for long; until it resolves the isolate takes no turn. */
   async captureInPieces(keep?: KeepPage): Promise<MachineCapture> {
-    if (this.#state !== 'parked') throw this.#refuseTurn('captured')
+    if (!this.#capturable) throw this.#refuseTurn('captured')
     const { instance, base, tools } = this.#pooled
     const known = this.#captured ?? base.pages
+    const before = this.#state
     this.#state = 'capturing'
     try {
       const changes = await memoryChangesInPieces(instance, known, tools.pause, tools.samePage, keep)
@@ -160,7 +182,7 @@ export class Isolate implements Machine {
       return { memoryBytes: instance.size, changes, state: this.#stateData() }
     } finally {
       if (this.#released) this.#pooled.release(this.#reusable)
-      else this.#state = 'parked'
+      else this.#state = before
     }
   }
 
@@ -255,7 +277,8 @@ export class Isolate implements Machine {
       thrown = error
     }
     // Before the fuel is counted, which the guest pays for it with.
-    if (end.status === 'waiting' && thrown === undefined) gauge.charge(sweepFreed(instance))
+    const stays = end.status === 'waiting' || (this.#keep && end.status === 'completed')
+    if (stays && thrown === undefined) gauge.charge(sweepFreed(instance))
     gauge.end()
     services.modules.endTurn()
     const { stopReason } = gauge
@@ -276,6 +299,7 @@ export class Isolate implements Machine {
     )
     if (waiting) this.#state = 'parked'
     else this.#end()
+    this.#completed = this.#keep && end.status === 'completed'
     return turn
   }
 
@@ -375,7 +399,8 @@ function completeTurn(
 ): Turn {
   switch (end.status) {
     case 'waiting':
-      return { ...end, calls, logs, unhandledRejections, usage }
+      if (end !== WAITING) return { ...end, calls, logs, unhandledRejections, usage }
+      return { status: 'waiting', calls, logs, unhandledRejections, usage }
     case 'completed':
       if (end.left !== undefined) return { ...end, calls, logs, unhandledRejections, usage }
       return { status: 'completed', value: end.value, calls, logs, unhandledRejections, usage }

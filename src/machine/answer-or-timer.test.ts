@@ -114,7 +114,6 @@ describe('a guest that sleeps, driven', () => {
     const start = { options: { clock, now: () => T0 } }
     const { outcome } = await drive(sleepsFor(30), start)
     expect(outcome.usage.idleMs).toBeGreaterThan(20)
-    expect(outcome.usage.wallMs).toBeLessThan(outcome.usage.idleMs)
     const { outcome: ended } = await drive(sleepsFor(60_000), { ...start, limits: { idleMs: 20 } })
     expect(ended).toMatchObject({
       status: 'exhausted',

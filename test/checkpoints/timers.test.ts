@@ -173,6 +173,22 @@ describe('a kept run with timers', () => {
     expect(orders).toEqual([])
   })
 
+  it('goes on with more timers after it ran out of them', async () => {
+    const store = createMemoryRunStore()
+    const source = `let n = 0; const beat = setInterval(() => { n += 1; if (n === 6) clearInterval(beat) }, 1)
+      await shop.order(1)
+      await new Promise((resolve) => setTimeout(resolve, 30)); return n`
+    await within({ store, every: { calls: 1 } }, async (runtime) => {
+      const ended = await runtime.run(source, { ...GRANTS, limits: { timers: 4 } })
+      expect(ended).toMatchObject({ status: 'exhausted', limit: 'timers', resumable: true })
+      const resume = { grants: ['shop.order'], limits: { timers: 20 } }
+      expect(await runtime.resume('r', resume)).toMatchObject({
+        status: 'completed',
+        value: expect.any(Number),
+      })
+    })
+  })
+
   it('diverges where its record wakes it before a timer is due', async () => {
     const store = createMemoryRunStore()
     await within({ store }, (runtime) =>
@@ -211,6 +227,9 @@ describe('a guest with timers that travels as a checkpoint', () => {
       await expect(guest.wake()).rejects.toMatchObject({ code: 'no_timer' })
     })
     await within({ store, startsAt: T0 + 2 * DAY }, async (runtime) => {
+      const elsewhere = await runtime.restore(bytes, { thread: 'worker' })
+      expect(elsewhere.wakeAtMs).toBeDefined()
+      expect(await elsewhere.finish()).toMatchObject({ status: 'completed' })
       const guest = await runtime.restore(bytes)
       expect(await guest.finish()).toMatchObject({ status: 'completed' })
     })
