@@ -25,9 +25,11 @@ export type { Entropy } from '../ports/entropy.ts'
 export type { Lease } from '../ports/lease.ts'
 export type { Collected, CollectOptions, RunHead, RunLease, RunStore } from '../ports/run-store.ts'
 export type { Telemetry } from '../ports/telemetry.ts'
+export type { ImportMap } from '../program/import-map.ts'
 export { callDigest } from '../runtime/call-digest.ts'
 export type { CheckpointOptions, CheckpointPolicy } from '../runtime/checkpoints.ts'
 export type { Guest } from '../runtime/guest.ts'
+export type { LoadModule, ModuleOptions, ModuleSource } from '../runtime/module-options.ts'
 export type {
   HandAnswer,
   RepeatOptions,

@@ -60,7 +60,7 @@ export interface ModuleAnswer {
 /** Bounds on what one program may consist of. */
 export const MODULE_BOUNDS = {
   /** Modules of one graph. */
-  modules: 10_000,
+  modules: 2_048,
   /** UTF-16 units of all sources of one graph. */
   sourceBytes: 67_108_864,
   /** Imports of all modules of one graph together. */
