@@ -10,7 +10,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { escapeText } from '../../src/base/escape-text.ts'
 import { GUEST_KINDS, type GuestKind, isGuestKind, openPools } from './guest-kinds.ts'
+import { test262Tables, wptTables } from './markdown-tables.ts'
 import { revisionOf } from './revision.ts'
 import { Test262Checkout } from './test262/checkout.ts'
 import { isGoodEnough, test262Details, test262Report } from './test262/report.ts'
@@ -33,7 +35,9 @@ AREA      ${AREAS.map(({ name }) => name).join(', ')}; default all
 --sample  run so many of the applicable tests of test262; default all
 --seed    which ones: the same seed draws the same tests; default 1
 --under   only tests whose path begins so, test/language/ for example
---guests  only these kinds of guests: ${GUEST_KINDS.join(', ')}; default all`
+--guests  only these kinds of guests: ${GUEST_KINDS.join(', ')}; default all
+--markdown
+          print the tables of docs/conformance.md as well`
 
 const OUTPUT = join(import.meta.dirname, '../../out/conformance')
 
@@ -44,6 +48,7 @@ interface Choice {
   readonly seed: number
   readonly under: string
   readonly kinds: readonly GuestKind[]
+  readonly markdown: boolean
 }
 
 process.exitCode = await main(process.argv.slice(2))
@@ -58,7 +63,7 @@ async function main(args: readonly string[]): Promise<number> {
   return suite === 'wpt' ? runWpt(choice) : await runLanguage(choice)
 }
 
-async function runLanguage({ folder, size, seed, under, kinds }: Choice): Promise<number> {
+async function runLanguage({ folder, size, seed, under, kinds, markdown }: Choice): Promise<number> {
   const poolOf = await openPools(kinds)
   const result = runTest262({
     checkout: new Test262Checkout(folder),
@@ -73,11 +78,12 @@ async function runLanguage({ folder, size, seed, under, kinds }: Choice): Promis
   const drawn = Number.isFinite(size) ? `sample ${size}, seed ${seed}` : 'all applicable tests'
   say(`test262 at ${revisionOf(folder)}, ${drawn}`)
   say(test262Report(result, kinds, TEST262_FLOOR))
+  if (markdown) say(`\n${test262Tables(result)}`)
   keep('test262.txt', test262Details(result))
   return isGoodEnough(result, TEST262_FLOOR) ? 0 : 1
 }
 
-async function runWpt({ folder, areas, kinds }: Choice): Promise<number> {
+async function runWpt({ folder, areas, kinds, markdown }: Choice): Promise<number> {
   const poolOf = await openPools(kinds)
   const checkout = new WptCheckout(folder)
   const results = areas.map((area) => {
@@ -91,6 +97,7 @@ async function runWpt({ folder, areas, kinds }: Choice): Promise<number> {
   })
   say(`web-platform-tests at ${revisionOf(folder)}`)
   say(wptReport(results))
+  if (markdown) say(`\n${wptTables(results)}`)
   keep('wpt.txt', wptDetails(results))
   const isGood = results.every((result) => {
     const { passed, of } = areaSums(result)
@@ -108,11 +115,13 @@ function parseChoice(args: readonly string[]): Choice | undefined {
       seed: { type: 'string', default: '1' },
       under: { type: 'string', default: 'test/' },
       guests: { type: 'string', default: GUEST_KINDS.join() },
+      markdown: { type: 'boolean', default: false },
     },
   })
   const [folder, ...names] = positionals
   const size = values.sample === undefined ? Number.POSITIVE_INFINITY : Number(values.sample)
   const seed = Number(values.seed)
+  const { under, markdown } = values
   const kinds = values.guests.split(',')
   const areas = AREAS.filter(({ name }) => names.length === 0 || names.includes(name))
   const isRight =
@@ -121,16 +130,16 @@ function parseChoice(args: readonly string[]): Choice | undefined {
     Number.isInteger(seed) &&
     kinds.every(isGuestKind) &&
     names.every((name) => areas.some((area) => area.name === name))
-  return isRight ? { folder, areas, size, seed, under: values.under, kinds } : undefined
+  return isRight ? { folder, areas, size, seed, under, kinds, markdown } : undefined
 }
 
 function keep(name: string, text: string): void {
   mkdirSync(OUTPUT, { recursive: true })
   const file = join(OUTPUT, name)
-  writeFileSync(file, text)
+  writeFileSync(file, escapeText(text, 'lines'))
   say(`\nEvery failure and change: ${file}`)
 }
 
 function say(text: string): void {
-  process.stdout.write(`${text}\n`)
+  process.stdout.write(`${escapeText(text, 'lines')}\n`)
 }

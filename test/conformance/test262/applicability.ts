@@ -32,10 +32,6 @@ function without(names: string, because: string): Exclusion {
   }
 }
 
-function includes(name: string, because: string): Exclusion {
-  return { because: `${name}: ${because}`, applies: ({ matter }) => matter.includes.includes(name) }
-}
-
 function under(prefix: string, because: string): Exclusion {
   return { because: `${prefix}: ${because}`, applies: ({ path }) => path.startsWith(prefix) }
 }
@@ -46,7 +42,6 @@ const PROPOSAL = 'a proposal that the engine does not have'
 /** In the order in which they are asked; a test counts for the first that applies. */
 export const EXCLUSIONS: readonly Exclusion[] = [
   under('test/intl402/', 'the engine has no Intl'),
-  under('test/staging/Intl402/', 'the engine has no Intl'),
 
   feature('Temporal', NOT_IN_ENGINE, 'globalThis.Temporal'),
   feature('Atomics Atomics.pause Atomics.waitAsync', NOT_IN_ENGINE, 'globalThis.Atomics'),
@@ -68,6 +63,10 @@ export const EXCLUSIONS: readonly Exclusion[] = [
   feature('source-phase-imports source-phase-imports-module-source', PROPOSAL, 'import.source("x")'),
   feature('import-defer export-defer', PROPOSAL, 'import.defer("x")'),
 
+  without(
+    'json-modules import-text import-bytes',
+    "the engine's loader knows JavaScript alone; the host makes modules of JSON",
+  ),
   without('tail-call-optimization', 'the engine keeps the frame of a call in tail position'),
   {
     because: 'cross-realm, $262.createRealm: a guest is one realm',
@@ -76,7 +75,6 @@ export const EXCLUSIONS: readonly Exclusion[] = [
   },
   without('IsHTMLDDA', 'a guest has nothing like document.all'),
   without('host-gc-required', 'nothing in a guest can ask for a collection ($262.gc)'),
-  includes('atomicsHelper.js', 'a guest has no agents ($262.agent)'),
 ]
 
 /** What leaves the test out, or undefined where it has to be run. */
