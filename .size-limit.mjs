@@ -24,7 +24,12 @@ const checks = [
   },
   // Of it, checkpoints and kept runs are about 20 kB.
   { name: 'browser: code', path: code, gzip: true, limit: '90 kB', modifyEsbuildConfig: inPage },
-  { name: 'browser: TypeScript, when first run', path: 'dist/engines/typescript.js', gzip: true, limit: '25 kB' },
+  {
+    name: 'browser: TypeScript, when first run',
+    path: 'dist/engines/typescript.js',
+    gzip: true,
+    limit: '25 kB',
+  },
 ]
 
 export default checks

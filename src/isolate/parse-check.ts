@@ -15,12 +15,13 @@ const FUEL = 20_000_000_000
 const STACK_BYTES = 786_432
 const MEMORY_BYTES = 128 * 1024 * 1024
 
+/** @returns undefined where the deadline or an abort came first */
 export function parsesAsJavaScript(
   pool: InstancePool,
   source: string,
   form: ProgramForm,
   control: TurnControl,
-): boolean {
+): boolean | undefined {
   const pooled = pool.acquire()
   const { instance } = pooled
   const { gauge } = instance
@@ -38,7 +39,7 @@ export function parsesAsJavaScript(
   }
   gauge.end()
   pooled.release(whole && instance.fault === undefined)
-  return parses
+  return gauge.stopReason === 'wall' || gauge.stopReason === 'aborted' ? undefined : parses
 }
 
 function compiles(pooled: PooledInstance, source: string, flags: number): boolean {

@@ -100,9 +100,11 @@ export class TypeScriptDesk {
     const known = this.#known.get(domain, source)
     if (which === 'unsure') {
       // Turns start from a shallow stack, and so does this.
-      if (known.isJavaScript === undefined) await undefined
+      if (known.isJavaScript === undefined) await Promise.resolve()
       const isJavaScript =
         known.isJavaScript ?? parsesAsJavaScript(machines.scout({ domain }).pool, source, form, control)
+      // Stopped by the guest's own deadline or abort: as soon as it begins, the machine is too.
+      if (isJavaScript === undefined) return asItIs
       this.#known.learn(domain, source, { isJavaScript })
       if (isJavaScript) return asItIs
     }

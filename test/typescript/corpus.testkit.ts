@@ -16,7 +16,7 @@ export function filesBelow(folder: string): readonly string[] {
 }
 
 /** `same`, `refused`, or how a file came out otherwise than by oxc. */
-export function compareFile(name: string): string {
+function compareFile(name: string): string {
   const source = readFileSync(join(ROOT, name), 'utf8')
   const ours = transpileInHost(source)
   if ('message' in ours) return /is not supported|of CommonJS/.test(ours.message) ? 'refused' : ours.message
