@@ -51,6 +51,11 @@ export interface ProgramState {
   readonly own: readonly number[]
 }
 
+type ProgramStart = Pick<
+  MachineStart,
+  'source' | 'form' | 'input' | 'modules' | 'written' | 'ended' | 'after' | 'keep'
+>
+
 export class GuestProgram {
   /** Canonical size of the result; 0 before there is one. */
   resultBytes = 0
@@ -66,6 +71,8 @@ export class GuestProgram {
   /** What a script evaluated to at once: looked at when the jobs that it left have run. */
   #evaluatedCell = 0
   #stage: Stage = 'evaluating'
+  /** Whether the guest outlives it. */
+  #inSession = false
   #input = 0
   #end: TurnEnd | undefined
   readonly #own: number[] = []
@@ -158,8 +165,9 @@ export class GuestProgram {
   }
 
   /** Starts the program. Returns the bytes that its input and its modules took. */
-  begin(start: Pick<MachineStart, 'source' | 'form' | 'input' | 'modules' | 'written' | 'ended'>): number {
+  begin(start: ProgramStart): number {
     const { source, form, input, modules, written, ended } = start
+    this.#inSession = start.keep === true
     const { writer, guest, instance } = this.#pooled
     const { words } = instance
     words[(guest.runtime + MODULE_LOADER.normalizeField) >>> 2] = MODULE_LOADER.normalizeSlot
@@ -169,6 +177,10 @@ export class GuestProgram {
     this.#end = ended ?? (modules?.problem && { status: 'failed', error: modules.problem })
     if (this.#end !== undefined) return 0
     let bytes = modules?.files.reduce((sum, { code }) => sum + code.length, 0) ?? 0
+    // What an earlier program was given is not this one's.
+    if (start.after !== undefined && input === undefined) {
+      this.#define(guest.global, 'input', guest.undefined)
+    }
     if (input !== undefined) {
       this.#input = writer.write(input, DEFAULT_VALUE_LIMITS, 'input')
       bytes += writer.lastBytes
@@ -294,9 +306,9 @@ export class GuestProgram {
     this.#evaluated(value)
   }
 
-  /** The value of the program's source. A function is called with the input. */
+  /** The value of the program's source. A function is called with the input, but for one that a session looks at. */
   #evaluated(value: number): void {
-    if (!this.#pooled.reader.isFunction(value)) {
+    if (this.#inSession || !this.#pooled.reader.isFunction(value)) {
       this.#follow(value, 'final')
       return
     }
@@ -314,8 +326,21 @@ export class GuestProgram {
       this.resultBytes = reader.lastBytes
       return { status: 'completed', value }
     } catch (error) {
-      return { status: 'failed', error: refusedResult(error) }
+      const refused = refusedResult(error)
+      // What a turn did is not undone for a value that only the guest can hold.
+      if (this.#inSession) return { status: 'completed', value: undefined, unread: refused.message }
+      return { status: 'failed', error: refused }
     }
+  }
+
+  /** Gives back what it holds in the guest, which goes on without it. Ends it. */
+  release(): void {
+    if (this.#promise !== 0) this.#pooled.free(this.#promise)
+    if (this.#result !== 0 && this.#result !== this.#promise) this.#pooled.free(this.#result)
+    if (this.#input !== this.#pooled.guest.undefined) this.#pooled.free(this.#input)
+    this.#promise = 0
+    this.#result = 0
+    this.#input = this.#pooled.guest.undefined
   }
 
   #fail(cell: number): void {

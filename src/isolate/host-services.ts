@@ -87,19 +87,36 @@ export class HostServices implements InstanceHandlers {
   /** Positions of an error in terms of the author's source. */
   locate: (error: GuestError) => GuestError = (error) => error
 
-  /** The services of a new guest. @param start `seed` is kept, and not changed */
+  /**
+   * The services of a new program.
+   * @param start `seed` is kept, and not changed
+   * @param before of the guest that it begins in, if that is none of its own. What it used up is not counted again
+   * @throws CaissonError `checkpoint_refused` under other capabilities than before
+   */
   static start(
     pooled: PooledInstance,
     syncCalls: SyncCalls,
     { limits, capabilities, seed, nowMs }: MachineStart,
+    before?: ServicesState,
   ): HostServices {
-    return new HostServices(pooled, syncCalls, {
+    const log = new ConsoleLog(limits.logBytes)
+    if (before === undefined) {
+      const numbered = capabilities.map((capability, index) => ({ ...capability, index }))
+      const clock = new LogicalClock(nowMs)
+      return new HostServices(pooled, syncCalls, { limits, capabilities: numbered, log, clock, random: seed })
+    }
+    const clock = LogicalClock.fromState(before.clock)
+    clock.advance(nowMs)
+    const services = new HostServices(pooled, syncCalls, {
       limits,
-      capabilities: capabilities.map((capability, index) => ({ ...capability, index })),
-      log: new ConsoleLog(limits.logBytes),
-      clock: new LogicalClock(nowMs),
-      random: seed,
+      capabilities: sameCapabilities(before.capabilities, capabilities),
+      log,
+      clock,
+      random: RandomStreams.fromState(before.random),
     })
+    // Whether the prelude has timers is asked only of guests that set one.
+    services.timers = Math.min(before.timers, 1)
+    return services
   }
 
   /** The services of a captured guest. @throws CaissonError `checkpoint_refused` under other capabilities */

@@ -339,6 +339,7 @@ export class Isolate implements Machine {
     if (services.bytesOut + this.#program.resultBytes > this.#limits.bytesOut) {
       this.#pooled.instance.gauge.halt('bytes')
     }
+    if (this.#keep) this.#program.release()
     if (!pending || end.status !== 'completed') return end
     return { ...end, left: { calls: services.pending, timers } }
   }
@@ -402,7 +403,8 @@ function completeTurn(
       if (end !== WAITING) return { ...end, calls, logs, unhandledRejections, usage }
       return { status: 'waiting', calls, logs, unhandledRejections, usage }
     case 'completed':
-      if (end.left !== undefined) return { ...end, calls, logs, unhandledRejections, usage }
+      if (end.left !== undefined || end.unread !== undefined)
+        return { ...end, calls, logs, unhandledRejections, usage }
       return { status: 'completed', value: end.value, calls, logs, unhandledRejections, usage }
     case 'failed':
       return { status: 'failed', error: end.error, calls, logs, unhandledRejections, usage }

@@ -71,7 +71,13 @@ export class ParkableIsolate implements Machine, Resident {
 
   start(start: MachineStart, control: TurnControl): Turn {
     this.#wakeWith = start
-    return this.#open().start(start, control)
+    const { after } = start
+    if (after === undefined) return this.#open().start(start, control)
+    const changes = [...after.changes]
+    const turn = this.#open().start({ ...start, after: { ...after, changes } }, control)
+    this.#pages = this.#pages.with(changes)
+    this.#told = this.#pages
+    return turn
   }
 
   settle(answers: readonly Answer[], nowMs: number, control: TurnControl): Turn {

@@ -8,6 +8,8 @@ export type RunEnd =
       readonly value: unknown
       /** What was pending and was dropped, where the program was not waited for to the end (`atEnd: 'drop'`). */
       readonly left?: LeftBehind
+      /** Why a value that only the guest can hold is not here, of a guest that goes on. */
+      readonly unread?: string
     }
   /** The guest threw, or could not go on. Codes of the runtime's own: `aborted`, `stalled`, `not_recorded`, `lease_lost`, `corrupted`. */
   | { readonly status: 'failed'; readonly error: GuestError }

@@ -292,8 +292,13 @@ export class Session {
         return this.#admitCalls(turn.calls, turn.ready)
       case 'completed': {
         this.#endedItself = true
-        const { value, left } = turn
-        return this.finish({ status: 'completed', value, ...(left && { left }) })
+        const { value, left, unread } = turn
+        return this.finish({
+          status: 'completed',
+          value,
+          ...(left && { left }),
+          ...(unread !== undefined && { unread }),
+        })
       }
       case 'failed':
         this.#endedItself = true

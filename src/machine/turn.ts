@@ -67,6 +67,8 @@ export type TurnEnd =
       readonly value: unknown
       /** What was pending and is dropped, where there was something. */
       readonly left?: LeftBehind
+      /** Why a value that only the guest can hold is not here, of a guest that goes on. */
+      readonly unread?: string
     }
   | { readonly status: 'failed'; readonly error: GuestError }
   | { readonly status: 'exhausted'; readonly limit: LimitName; readonly message: string }
@@ -129,6 +131,13 @@ export interface MachineStart {
   readonly modules?: ModuleGraph
   /** Default `wait`: it has completed when nothing is pending any more. */
   readonly atEnd?: AtEnd | undefined
+  /**
+   * The guest in which the program begins: one that an earlier program left, with its globals, its time and its random
+   * streams; `seed` is not used then. Left out, a new guest.
+   */
+  readonly after?: MachineImage
+  /** Whether the guest can be captured once the program has completed. */
+  readonly keep?: boolean
 }
 
 /** What decides about time inside a turn. Checked at the end of every slice of fuel, in the host's own thread. */
@@ -152,6 +161,9 @@ export interface MachineCapture {
   readonly state: unknown
 }
 
+/** A guest whose program has completed: another one can begin in it. `state` is as in the capture. */
+export type MachineImage = Pick<MachineRestore, 'memoryBytes' | 'changes' | 'state'>
+
 export interface MachineRestore {
   readonly memoryBytes: number
   /** Every page that differs from the machine's base image. */
@@ -173,7 +185,8 @@ export interface Machine {
   settle(answers: readonly Answer[], nowMs: number, control: TurnControl): Turn | Promise<Turn>
   /**
    * The machine as data. It stays as it is, and can go on.
-   * @throws CaissonError `busy` inside a turn, `isolate_destroyed` unless it waits
+   * @throws CaissonError `busy` inside a turn, `isolate_destroyed` unless it waits, or has completed a program that was
+   *   started with `keep`
    */
   capture(): MachineCapture | Promise<MachineCapture>
   /**

@@ -98,10 +98,11 @@ export class WorkerMachine implements Machine {
     this.#checkSync(start)
     // As on the host's thread: what cannot cross is refused with its path, and nothing of the input runs.
     const input = copyValue(start.input, DEFAULT_VALUE_LIMITS, 'input')
+    const after = start.after && { ...start.after, changes: [...start.after.changes] }
     return this.#turn(
       {
         type: 'start',
-        start: { ...start, input },
+        start: { ...start, input, ...(after && { after }) },
         remainingMs: this.#remaining(control),
         errors: carriedErrors([input]),
       },
