@@ -193,6 +193,17 @@ setTimeout(() => console.log('still here'), 5)
     expect(turns.flatMap(({ logs }) => logs)).toMatchObject([{ text: 'still here' }])
   })
 
+  it('report whatever is thrown, and what the program fails with all the same', () => {
+    const { turns, last } = sleepThrough(`
+      setTimeout(() => { throw 5 }, 1)
+      setTimeout(() => { throw undefined }, 2)
+      setTimeout(() => { Promise.reject(new Error('nobody looked')) }, 3)
+      await new Promise((_, reject) => setTimeout(() => reject(new RangeError('over')), 4))`)
+    expect(last).toMatchObject({ status: 'failed', error: { name: 'RangeError', message: 'over' } })
+    const reports = turns.flatMap(({ unhandledRejections }) => unhandledRejections)
+    expect(reports.map(({ message }) => message)).toEqual(['5', 'undefined', 'nobody looked'])
+  })
+
   it('repeat an interval that throws', () => {
     const { turns } = sleepThrough(
       `let n = 0; const id = setInterval(() => { if (++n === 3) clearInterval(id); throw new Error('beat ' + n) }, 5)`,
