@@ -104,6 +104,18 @@ for (const [bundler, bundle] of Object.entries({ Vite: bundleWithVite, esbuild: 
       expect(await run('(function f() { f() })()')).toMatchObject({ limit: 'stack' })
     })
 
+    it('reads TypeScript, and downloads what that takes only then', async () => {
+      const downloads = (): Promise<readonly string[]> =>
+        page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name))
+      const before = await downloads()
+      const outcome = await run('enum A { X = 6 }\nconst f = (x: number): number => x * A.X\nf(7)')
+      expect(outcome).toMatchObject({ status: 'completed', value: 42 })
+      // esbuild puts all into one file unless it is told to split.
+      const fresh = (await downloads()).filter((name) => !before.includes(name))
+      expect(fresh.filter((name) => /typescript/.test(name))).toHaveLength(bundler === 'Vite' ? 1 : 0)
+      expect(problems).toEqual([])
+    })
+
     it('uses the same fuel and ends in the same state as in Node', async () => {
       const program =
         "const m = new Map([['a', [1, 2]]]); let n = 0; for (const x of 'hello') n += x.length; return [m.size, n, Math.random()]"

@@ -57,6 +57,13 @@ describe('a guest in workerd', () => {
     })
   })
 
+  it('may be TypeScript', async () => {
+    const outcome = await runInWorkerd({
+      source: 'enum A { X = 6 }\nconst f = (x: number): number => x * A.X\nf(7)',
+    })
+    expect(outcome).toMatchObject({ status: 'completed', value: 42 })
+  })
+
   it('uses the same fuel and ends in the same state as in Node', async () => {
     const source = 'let s = 0; for (let i = 0; i < 1e4; i++) s += Math.sqrt(i); return [s, Math.random()]'
     const there = await runInWorkerd({ source })
