@@ -143,8 +143,8 @@ export interface ResumeOptions extends RestoreOptions, Pick<RunOptions, 'stopAtC
   readonly changeScope?: boolean
   /**
    * Takes the program from its start instead of from its newest checkpoint, through all that was answered: on another
-   * engine build than it was parked on, or where a checkpoint is lost. Nothing that was answered is asked again, time
-   * counts anew, and a program that does something else now ends as `failed` with code `diverged`, with nothing changed.
+   * engine build than it was parked on, or where a checkpoint is lost. Nothing that was answered is asked again, fuel
+   * is counted anew, and a program that does something else now ends as `failed` with code `diverged`, with nothing changed.
    */
   readonly reexecute?: boolean
   /** Fuel on top of the limit that the run had: for one that ended `exhausted`. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { CaissonError } from '../base/errors.ts'
 import { type WatchedStore, watchedStore } from './watched-store.ts'
 
 const silent = { head: () => new Promise(() => {}) } as unknown as WatchedStore
@@ -20,8 +21,8 @@ describe('a store that does not answer', () => {
     let told: unknown = 'nothing'
     watchedStore(silent, signal)
       .head('r')
-      .catch((error: { code: string }) => {
-        told = error.code
+      .catch((error: unknown) => {
+        told = (error as CaissonError).code
       })
     before()
     await vi.advanceTimersByTimeAsync(ms)

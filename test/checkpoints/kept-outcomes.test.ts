@@ -93,9 +93,11 @@ describe('what somebody decides about a run that has ended', () => {
     const store = createMemoryRunStore()
     await using({ store }, async (runtime) => {
       await runtime.run('return await shop.order(1)', { grants: GRANTS, run: 'r' })
-      const refused = await runtime.resume('r', { grants: GRANTS, ...decided }).catch((error) => error)
-      expect(refused).toMatchObject({ code: 'unknown_call', details: { ended: 'completed' } })
-      expect(refused.message).toContain('has ended (completed)')
+      await expect(runtime.resume('r', { grants: GRANTS, ...decided })).rejects.toMatchObject({
+        code: 'unknown_call',
+        message: expect.stringContaining('has ended (completed)'),
+        details: { ended: 'completed' },
+      })
     })
   })
 })
@@ -166,7 +168,7 @@ describe('what the grants of a run reach', () => {
       const scope = ['write /a', 'read /a']
       await runtime.run(source, { grants: GRANTS, run: 'r', stopAtCall: 2, scope })
       const resume = (more: object) =>
-        runtime.resume('r', { grants: GRANTS, stopAtCall: 3, ...more }).catch((error) => error)
+        runtime.resume('r', { grants: GRANTS, stopAtCall: 3, ...more }).catch((error: unknown) => error)
       for (const wider of [['read /b'], [...scope, 'write /b']]) {
         expect(await resume({ scope: wider })).toMatchObject({
           code: 'checkpoint_refused',
@@ -186,8 +188,10 @@ describe('what the grants of a run reach', () => {
 
   it('is of kept runs', async () => {
     await using({}, async (runtime) => {
-      const refused = await runtime.run('1', { scope: ['a'] }).catch((error) => error)
-      expect(refused).toMatchObject({ code: 'invalid_argument', details: { option: 'scope' } })
+      await expect(runtime.run('1', { scope: ['a'] })).rejects.toMatchObject({
+        code: 'invalid_argument',
+        details: { option: 'scope' },
+      })
     })
   })
 })

@@ -4,11 +4,13 @@ import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store
 import { nodeCheckpointPorts } from '../../host-bindings/system/checkpoint-ports.node.ts'
 import {
   capability,
+  type Outcome,
   openRuntime,
   type ResumeOptions,
   type RunStore,
   type Runtime,
 } from '../../src/entry/node.ts'
+import { describeRun } from '../../src/runtime/describe-run.ts'
 import { EntryCodec } from '../../src/snapshot/run-log/entry-codec.ts'
 import { boundStore } from './bound-store.ts'
 import { renamedEngine } from './renamed-engine.ts'
@@ -68,6 +70,8 @@ const using = async <T>(options: object, work: (runtime: Runtime) => Promise<T>)
   }
 }
 
+const cameTo = (outcome: Outcome): unknown => (outcome.status === 'completed' ? outcome.value : outcome)
+
 describe('a run of another engine build', () => {
   /** Parks a run on the other engine at a call, with or without checkpoints before. */
   const parkElsewhere = (store: RunStore, world: ReturnType<typeof openWorld>, source = SOURCE) =>
@@ -77,14 +81,14 @@ describe('a run of another engine build', () => {
     )
   const resumeHere = (store: RunStore, world: ReturnType<typeof openWorld>, more: ResumeOptions = {}) =>
     using({ store, capabilities: world.capabilities }, (runtime) =>
-      runtime.resume('r', { grants: GRANTS, ...more }).catch((error) => error),
+      runtime.resume('r', { grants: GRANTS, ...more }),
     )
 
   it('is refused by name, and goes on from its record with nothing asked twice', async () => {
     const store = createMemoryRunStore()
     const world = openWorld()
     expect((await parkElsewhere(store, world)).engine).toBe(engines.ids[0])
-    expect(await resumeHere(store, world)).toMatchObject({ code: 'engine_mismatch' })
+    await expect(resumeHere(store, world)).rejects.toMatchObject({ code: 'engine_mismatch' })
     const outcome = await resumeHere(store, world, { reexecute: true })
     expect(outcome).toMatchObject({ status: 'completed', usage: { calls: 9 } })
     expect(outcome.engine).not.toBe(engines.ids[0])
@@ -94,9 +98,9 @@ describe('a run of another engine build', () => {
       runtime.run(SOURCE, { grants: GRANTS, seed: 1 }),
     )
     const untimed = (seen: unknown): unknown => (seen as unknown[]).filter((_, i) => i % 4 !== 3)
-    expect(untimed(outcome.value)).toEqual(untimed(value.status === 'completed' && value.value))
+    expect(untimed(cameTo(outcome))).toEqual(untimed(cameTo(value)))
     // Its end stands in its record: it needs neither engine any more.
-    expect(await resumeHere(store, world)).toMatchObject({ status: 'completed', value: outcome.value })
+    expect(await resumeHere(store, world)).toMatchObject({ status: 'completed', value: cameTo(outcome) })
   })
 
   it('can be parked here and go on from its new checkpoint', async () => {
@@ -131,11 +135,15 @@ describe('a run of another engine build', () => {
     await store.append('r', 0, sealed, lease)
     await lease.release()
     const before = [...world.done]
+    const { since: counted } = await describeRun(store, 'r', SEALING, 'default')
+    const { intent, result, turn } = counted
+    const told = { since: { intent, result, turn } }
     const outcome = await resumeHere(store, world, { reexecute: true })
     expect(outcome).toMatchObject({ status: 'failed', error: { code: 'diverged' }, resumable: true })
-    expect(outcome.error.message).toContain('call 1 was of "shop.price"')
+    expect(outcome.status === 'failed' && outcome.error.message).toContain('call 1 was of "shop.price"')
     expect(world.done).toEqual(before)
-    expect(await store.entries('r', 0, 1_000)).toHaveLength(sealed.length)
+    const { since, end } = await describeRun(store, 'r', SEALING, 'default')
+    expect({ since, end }).toMatchObject({ since: told.since, end: undefined })
   })
 
   it('is taken from its start where its checkpoint is lost', async () => {
@@ -146,7 +154,7 @@ describe('a run of another engine build', () => {
       runtime.run(SOURCE, { grants: GRANTS, run: 'r', stopAtCall: 4 }),
     )
     const store: RunStore = { ...boundStore(whole), getBlob: () => Promise.resolve(undefined) }
-    expect(await resumeHere(store, world)).toMatchObject({ code: 'corrupted' })
+    await expect(resumeHere(store, world)).rejects.toMatchObject({ code: 'corrupted' })
     expect(await resumeHere(store, world, { reexecute: true })).toMatchObject({ status: 'completed' })
     expect(new Set(world.done).size).toBe(world.done.length)
   })
