@@ -1001,4 +1001,28 @@ export const DEFENCES: readonly Defence[] = [
     rebuild: 'engine',
     tests: ['test/guest/events.test.ts'],
   },
+  {
+    name: 'typescript-known-per-domain',
+    against: 'A tenant sees by the time that it takes whether another one ran the same TypeScript.',
+    file: 'src/runtime/transpile-cache.ts',
+    find: 'const sources = this.#domains.get(domain)\n    const found',
+    replace: 'const sources = [...this.#domains.values()][0]\n    const found',
+    tests: ['src/runtime/transpile-cache.test.ts'],
+  },
+  {
+    name: 'typescript-transpiler-checked',
+    against: 'A stale or changed transpiler makes other programs of what people wrote.',
+    file: 'src/isolate/transpiler.ts',
+    find: 'if (digest !== TYPESCRIPT_MANIFEST.sha256) {',
+    replace: "if (digest === '') {",
+    tests: ['src/isolate/transpiler.test.ts'],
+  },
+  {
+    name: 'typescript-stops-with-its-guest',
+    against: 'Reading a long source outlasts the deadline and the abort of the guest that it is for.',
+    file: 'src/isolate/transpiler.ts',
+    find: 'gauge.begin(TRANSPILER_STACK_BYTES, control.deadline, control.aborted)',
+    replace: 'gauge.begin(TRANSPILER_STACK_BYTES, Number.POSITIVE_INFINITY, undefined)',
+    tests: ['src/isolate/transpiler.test.ts'],
+  },
 ]
