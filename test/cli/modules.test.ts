@@ -73,6 +73,15 @@ describe('a program of several files', () => {
     expect(await run('hidden.js')).toMatchObject({ stdout: 'denied\n' })
   })
 
+  it('goes on where the folder is named that it imports from', async () => {
+    const parked = await run('later.js', '--stop-at-call', '1', '--checkpoint', 'later.ckpt')
+    expect(parked.code).not.toBe(0)
+    const resume = (...flags: readonly string[]): Promise<Ended> =>
+      cli(['resume', 'later.ckpt', ...flags], { cwd: folder.path })
+    expect((await resume()).stderr).toContain('--modules DIR')
+    expect(await resume('--modules', 'app')).toMatchObject({ code: 0, stdout: '8\n' })
+  })
+
   it('gets packages of its project, bundled', async () => {
     const { stdout, stderr } = await run('packages.js', '--json')
     expect(stderr).toBe('')

@@ -34,6 +34,11 @@ export const resumeCommand: Command = {
         },
         STOP_AT_CALL,
         {
+          name: 'modules',
+          value: 'DIR',
+          help: 'Where the program finds what it imports from now on: the folder that it stood in. Needed only where it uses import().',
+        },
+        {
           name: 'reexecute',
           help: 'Takes the program from its start instead of from its checkpoint, on the engine of this version, through all that is recorded: for a program that was parked on an engine that is no more, or whose checkpoint is lost. Nothing that was answered is asked again. A program that does something else now is told (diverged, exit code 7), and nothing is changed.',
         },

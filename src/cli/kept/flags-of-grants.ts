@@ -2,6 +2,7 @@
  * The flags of the command line that grant capabilities of these names, and reach what they reached. The module of tools
  * is a placeholder: what a run keeps of it are names.
  */
+import { LOAD_MODULE } from '../../machine/module-graph.ts'
 import { scopeTexts } from '../run/right-scope.ts'
 
 const WRITES: ReadonlySet<string> = new Set(['files.write', 'files.mkdir', 'files.remove'])
@@ -19,9 +20,11 @@ const FLAGS: Readonly<Record<string, string>> = {
 export function flagsOfGrants(names: readonly string[], scope: readonly string[] = []): readonly string[] {
   const files = names.filter((name) => name.startsWith('files.'))
   const net = names.some((name) => name.startsWith('net.'))
-  const tools = names.filter((name) => !/^(?:files|net)\./.test(name))
-  const tooled =
-    tools.length === 0 ? [] : ['--tools', 'MODULE', ...tools.flatMap((name) => ['--grant', name])]
+  const tools = names.filter((name) => !/^(?:files|net)\./.test(name) && name !== LOAD_MODULE)
+  const tooled = [
+    ...(tools.length === 0 ? [] : ['--tools', 'MODULE', ...tools.flatMap((name) => ['--grant', name])]),
+    ...(names.includes(LOAD_MODULE) ? ['--modules', 'DIR'] : []),
+  ]
   if (scope.length > 0) return [...scopeTexts(scope).flatMap(flagOf), ...tooled]
   return [
     ...(files.length === 0

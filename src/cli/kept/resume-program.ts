@@ -9,7 +9,7 @@ import { grantRights } from '../run/grant-rights.ts'
 import { interruptibly } from '../run/interruption.ts'
 import { readLimits } from '../run/limit-flags.ts'
 import { refusalOf } from '../run/refusal.ts'
-import { readClock, readThread } from '../run/run-plan.ts'
+import { modulesBeside, readClock, readThread } from '../run/run-plan.ts'
 import { tellOutcome } from '../run/tell-outcome.ts'
 import { ToolFailures } from '../run/tool-failures.ts'
 import { parseCount } from '../units/parse-count.ts'
@@ -20,6 +20,11 @@ import { readDecisions } from './read-decisions.ts'
 import { type Parts, type ResumePlan, restoreFile, resumeKept } from './resume-run.ts'
 import { TENANT } from './run-place.ts'
 
+/** As if the program stood in that folder. */
+function readModules(folder: string | undefined, cwd: string): ResumePlan['loadModule'] {
+  return folder === undefined ? undefined : modulesBeside(resolve(cwd, folder, 'program.js'), '')
+}
+
 async function planResume(given: GivenFlags, io: CliIo): Promise<ResumePlan> {
   const fuel = given.value('add-fuel')
   return {
@@ -27,6 +32,7 @@ async function planResume(given: GivenFlags, io: CliIo): Promise<ResumePlan> {
     addFuel: fuel === undefined ? undefined : parseCount('add-fuel', fuel, '2_000_000_000'),
     stopAtCall: readStopAtCall(given),
     changeScope: given.has('change-rights'),
+    loadModule: readModules(given.value('modules'), io.cwd),
     reexecute: given.has('reexecute'),
     thread: readThread(given.value('thread'), 'resume'),
     clock: readClock(given.value('now')),

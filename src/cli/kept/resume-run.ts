@@ -4,6 +4,7 @@ import { ENGINE_MANIFEST } from '../../isolate/engine-manifest.ts'
 import { type Limits, parseLimits } from '../../machine/limits.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DescribedRun } from '../../runtime/describe-run.ts'
+import type { LoadModule } from '../../runtime/module-options.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
 import type { CheckpointKeys } from '../../snapshot/container/checkpoint-keys.ts'
 import { CliError } from '../cli-error.ts'
@@ -32,6 +33,8 @@ export interface ResumePlan {
   readonly addFuel: number | undefined
   readonly stopAtCall: number | undefined
   readonly changeScope: boolean
+  /** Gives what the program imports from now on. */
+  readonly loadModule: LoadModule | undefined
   readonly reexecute: boolean
   readonly thread: 'host' | 'worker' | undefined
   readonly clock: Clock
@@ -90,6 +93,7 @@ export async function resumeKept(
         confirm: decisions.confirm,
         scope: scopeWithin(rights.scope, start.scope ?? []),
         changeScope: plan.changeScope,
+        ...(plan.loadModule && { loadModule: plan.loadModule }),
         reexecute: plan.reexecute,
         ...(Object.keys(plan.limits).length > 0 && { limits: plan.limits }),
         ...(addFuel !== undefined && { addFuel }),
@@ -135,6 +139,7 @@ export async function restoreFile({ place, bytes, inspected }: FoundFile, parts:
         signal,
         thread,
         stateDigest: true,
+        ...(plan.loadModule && { loadModule: plan.loadModule }),
         ...(Object.keys(limits).length > 0 && { limits }),
       })
       try {

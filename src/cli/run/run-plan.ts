@@ -89,7 +89,7 @@ export function optionsFor(
 }
 
 /** What reads them is loaded with the first of them: most programs are one file. */
-function modulesBeside(path: string, source: string): LoadModule {
+export function modulesBeside(path: string, source: string): LoadModule {
   let load: Promise<LoadModule> | undefined
   return async (module, from) => {
     load ??= import('./module-files.ts').then(({ loadBeside }) => loadBeside(path, source))
