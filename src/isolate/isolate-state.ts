@@ -89,7 +89,9 @@ export function parseIsolateState(state: unknown): IsolateState {
       mathRandom:
         mathRandom === undefined
           ? undefined
-          : (list(mathRandom, 4, 'random.mathRandom') as unknown as RandomState['mathRandom']),
+          : (list(mathRandom, 4, 'random.mathRandom').map((word) =>
+              address(word, 'random.mathRandom'),
+            ) as unknown as RandomState['mathRandom']),
       cryptoBytes: count(cryptoBytes, 'random.cryptoBytes'),
     },
     log: {
@@ -114,13 +116,16 @@ export function parseIsolateState(state: unknown): IsolateState {
       const id = count(call.id, 'pending.id')
       if (id <= lastId || id > asked) throw refused('pending.id', 'is not the next of those that were asked')
       lastId = id
-      if (typeof call.askedAtMs !== 'number') throw refused('pending.askedAtMs', 'is no number')
+      const { askedAtMs } = call
+      if (typeof askedAtMs !== 'number' || !(askedAtMs >= 0 && askedAtMs < Number.POSITIVE_INFINITY)) {
+        throw refused('pending.askedAtMs', 'is no time')
+      }
       return {
         id,
         capability: text(call.capability, 'pending.capability'),
         args: call.args,
         bytes: count(call.bytes, 'pending.bytes'),
-        askedAtMs: call.askedAtMs,
+        askedAtMs,
         resolve: address(call.resolve, 'pending.resolve'),
         reject: address(call.reject, 'pending.reject'),
       }

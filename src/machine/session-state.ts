@@ -5,6 +5,7 @@
  * nothing else knows: time, usage and console lines.
  */
 import { CaissonError } from '../base/errors.ts'
+import { isGuestError } from './guest-error.ts'
 import type { GuestError, LogEntry, Usage } from './turn.ts'
 
 export interface SessionState {
@@ -46,10 +47,7 @@ export function parseSessionState(value: unknown): SessionState {
     const { level, text, atMs } = record(entry)
     if (!LEVELS.has(level) || typeof text !== 'string' || !isAmount(atMs)) refuse()
   }
-  for (const error of list(state.unhandledRejections)) {
-    const { name, message } = record(error)
-    if (typeof name !== 'string' || typeof message !== 'string') refuse()
-  }
+  if (!list(state.unhandledRejections).every(isGuestError)) refuse()
   return state as unknown as SessionState
 }
 

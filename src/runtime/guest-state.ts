@@ -9,6 +9,7 @@ import { type Limits, parseLimits } from '../machine/limits.ts'
 import { parseSessionState, type SessionState } from '../machine/session-state.ts'
 import type { ValueLimits } from '../values/limits.ts'
 import { decodeOrdered, encodeOrdered } from '../values/ordered-bytes.ts'
+import { isTime } from './sound-clock.ts'
 
 export interface GuestState {
   /** Idempotency keys are derived from it. */
@@ -47,10 +48,17 @@ export function decodeGuestState(bytes: Uint8Array): GuestState {
   return {
     guestId,
     limits: checkedLimits(limits),
-    session: parseSessionState(session),
+    session: checkedSession(session),
     machine,
     ...(mark !== undefined && { mark }),
   }
+}
+
+function checkedSession(session: unknown): SessionState {
+  const state = parseSessionState(session)
+  if (!isTime(state.nowMs) || !state.logs.every(({ atMs }) => isTime(atMs)))
+    throw corrupted('its times are none')
+  return state
 }
 
 function checkedLimits(limits: unknown): Limits {

@@ -2,6 +2,7 @@
 import { CaissonError } from '../base/errors.ts'
 import type { PendingCall } from '../capability/call.ts'
 import { toTaggedJson } from '../values/tagged-json.ts'
+import { isTime } from './sound-clock.ts'
 
 export interface RunSummary {
   /** `running` before the first checkpoint, `waiting` at a checkpoint, else how it ended. */
@@ -65,7 +66,7 @@ export function decodeRunSummary(bytes: Uint8Array): RunSummary {
       capability: String(capability),
       ...(args !== undefined && { args: String(args) }),
     }))
-    if (!STATUSES.includes(status) || typeof atMs !== 'number') throw new TypeError('not a summary')
+    if (!STATUSES.includes(status) || !isTime(atMs)) throw new TypeError('not a summary')
     const timer = typeof wakeAtMs === 'number' && { wakeAtMs }
     return { status, pending: listed, atMs, ...timer }
   } catch (cause) {

@@ -8,6 +8,7 @@
  * 3. Nothing here believes what an entry says: whether it fits the run is asked where the run is taken up.
  */
 import { CaissonError } from '../../base/errors.ts'
+import { isGuestError } from '../../machine/guest-error.ts'
 import { DEFAULT_LIMITS, type Limits, parseLimits } from '../../machine/limits.ts'
 import { isModuleGraph } from '../../machine/module-graph.ts'
 import type { RunEntry } from './run-entry.ts'
@@ -15,6 +16,7 @@ import type { RunEntry } from './run-entry.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 const SEED_BYTES = 32
+const LAST_DATE_MS = 8.64e15
 const LABELS: readonly unknown[] = ['plain', 'secret']
 const FORMS: readonly unknown[] = ['auto', 'script', 'body', 'module']
 const AT_END: readonly unknown[] = ['wait', 'drop']
@@ -32,21 +34,21 @@ const SHAPES: Readonly<Record<string, (entry: Fields) => boolean>> = {
     areLimits(entry.limits) &&
     entry.seed instanceof Uint8Array &&
     entry.seed.length === SEED_BYTES &&
-    isNumber(entry.nowMs) &&
+    isDate(entry.nowMs) &&
     (entry.written === undefined || isWritten(entry.written)) &&
     (entry.ended === undefined ||
       (isRecord(entry.ended) && isEnd(entry.ended) && entry.ended.status !== 'completed')) &&
     (entry.atEnd === undefined || AT_END.includes(entry.atEnd)) &&
-    (entry.atMs === undefined || isNumber(entry.atMs)) &&
+    (entry.atMs === undefined || isDate(entry.atMs)) &&
     (entry.scope === undefined || isFull(entry.scope, isText)) &&
     (entry.modules === undefined || isModuleGraph(entry.modules)),
-  open: ({ atMs, limits }) => isNumber(atMs) && areLimits(limits),
+  open: ({ atMs, limits }) => isDate(atMs) && areLimits(limits),
   intent: isIntent,
   result: ({ answer }) => isRecord(answer) && isAnswer(answer),
   sync: ({ records }) =>
     isListOf(records, (record) => isText(record.capability) && (record.ok === true || isFailure(record))),
   turn: ({ nowMs, answers }) =>
-    isNumber(nowMs) && isFull(answers, (answer) => isId(answer) || (isRecord(answer) && isAnswer(answer))),
+    isDate(nowMs) && isFull(answers, (answer) => isId(answer) || (isRecord(answer) && isAnswer(answer))),
   budget: isBudget,
   mark: ({ name, budget, open, known }) =>
     (name === undefined || isText(name)) &&
@@ -55,13 +57,13 @@ const SHAPES: Readonly<Record<string, (entry: Fields) => boolean>> = {
     isListOf(open, isIntent) &&
     isListOf(known, isAnswer),
   end: ({ atMs, end, usage, logs, unhandledRejections }) =>
-    isNumber(atMs) &&
+    isDate(atMs) &&
     isRecord(end) &&
     isEnd(end) &&
     isRecord(usage) &&
     USAGE.every((name) => isNumber(usage[name])) &&
-    isListOf(logs, (line) => isText(line.level) && isText(line.text) && isNumber(line.atMs)) &&
-    (unhandledRejections === undefined || isListOf(unhandledRejections, isGuestError)),
+    isListOf(logs, (line) => isText(line.level) && isText(line.text) && isDate(line.atMs)) &&
+    (unhandledRejections === undefined || isFull(unhandledRejections, isGuestError)),
 }
 
 /** @throws CaissonError `corrupted` */
@@ -92,7 +94,7 @@ function isIntent({ type, id, capability, effect, idempotencyKey, askedAtMs, ...
     isText(capability) &&
     isText(effect) &&
     isText(idempotencyKey) &&
-    isNumber(askedAtMs) &&
+    isDate(askedAtMs) &&
     [later.repeatable, later.approved].every((one) => one === undefined || typeof one === 'boolean')
   )
 }
@@ -115,7 +117,7 @@ function isTimeSpent(spent: unknown): boolean {
 /** Amounts are checked by the ledger that takes them. */
 function isBudget({ type, atMs, ledger, spent }: Fields): boolean {
   if (spent !== undefined && !isTimeSpent(spent)) return false
-  if (type !== 'budget' || !isNumber(atMs) || !isRecord(ledger) || !isRecord(ledger.accounts)) return false
+  if (type !== 'budget' || !isDate(atMs) || !isRecord(ledger) || !isRecord(ledger.accounts)) return false
   return Object.values(ledger.accounts).every(
     (account) => isRecord(account) && isFull(account.rateAgesMs, isNumber),
   )
@@ -126,7 +128,7 @@ function isEnd({ status, error, limit, message, left }: Fields): boolean {
     case 'completed':
       return left === undefined || (isRecord(left) && isLeftBehind(left))
     case 'failed':
-      return isRecord(error) && isGuestError(error)
+      return isGuestError(error)
     case 'exhausted':
       return isText(limit) && isText(message)
     default:
@@ -136,10 +138,6 @@ function isEnd({ status, error, limit, message, left }: Fields): boolean {
 
 function isLeftBehind({ calls, timers }: Fields): boolean {
   return isNumber(timers) && isListOf(calls, ({ id, capability }) => isId(id) && isText(capability))
-}
-
-function isGuestError({ name, message, code }: Fields): boolean {
-  return isText(name) && isText(message) && (code === undefined || isText(code))
 }
 
 /** All of them: one that is left out would be none. */
@@ -177,6 +175,11 @@ function isText(value: unknown): value is string {
 
 function isNumber(value: unknown): value is number {
   return Number.isFinite(value)
+}
+
+/** Milliseconds since the epoch that a Date can show. */
+function isDate(value: unknown): boolean {
+  return isNumber(value) && (value as number) >= 0 && (value as number) <= LAST_DATE_MS
 }
 
 function isId(value: unknown): boolean {
