@@ -474,6 +474,10 @@ function sameCapabilities(
   captured: readonly GuestCapability[],
   granted: readonly GuestCapability[],
 ): readonly NumberedCapability[] {
+  // They are, and in the same order, whenever a guest is woken.
+  if (captured.length === granted.length && captured.every((one, i) => isSame(one, granted[i]))) {
+    return captured.map(({ name, sync }, index) => ({ name, sync, index }))
+  }
   const index = new Map(granted.map(({ name, sync }, i) => [`${sync ? 'sync ' : ''}${name}`, i]))
   const numbered = captured.map((capability) => ({
     ...capability,
@@ -490,6 +494,10 @@ function sameCapabilities(
     )
   }
   return numbered
+}
+
+function isSame(one: GuestCapability, other: GuestCapability | undefined): boolean {
+  return one.name === other?.name && one.sync === other.sync
 }
 
 /** What a guest gets for an answer that it cannot take. Everything else goes on up. */

@@ -96,9 +96,15 @@ export class ParkableIsolate implements Machine, Resident {
     if (this.#parked !== undefined) return this.#tell(this.#parked)
     const isolate = this.#wake()
     if (!isolate.isLarge) return this.#tell(this.#keep(isolate.capture(this.#options.pool.pages.keep)))
-    return isolate
-      .captureInPieces(this.#options.pool.pages.keep)
-      .then((capture) => this.#tell(this.#keep(capture)))
+    return this.#captureInPieces(isolate)
+  }
+
+  async #captureInPieces(isolate: Isolate): Promise<MachineCapture> {
+    const { pages, tools } = this.#options.pool
+    const kept = this.#keep(await isolate.captureInPieces(pages.keep))
+    // It was kept in one go; so it is told of, which takes as long again.
+    await tools.pause()
+    return this.#tell(kept)
   }
 
   #tell({ memoryBytes, pages, state }: Parked): MachineCapture {

@@ -14,10 +14,9 @@ export interface LiveRange {
   readonly end: number
 }
 
-/** Pages of zeros that are compared in one go: most of a guest's memory was never touched. */
+/** Pages of zeros that are looked at in one go, and again one by one where one of them changed. */
 const ZERO_PAGES = 32
-const ZEROS = new Uint8Array(ZERO_PAGES * PAGE_BYTES)
-const ZERO_PAGE = ZEROS.subarray(0, PAGE_BYTES)
+const ZERO_PAGE = new Uint8Array(PAGE_BYTES)
 
 /** What a page that changed is kept as, from a view of the memory: a copy of it, or an equal page that somebody has. */
 export type KeepPage = (page: Uint8Array) => Uint8Array
@@ -38,9 +37,9 @@ export function dirtyPages(
       const index = at / PAGE_BYTES
       const page = known.page(index)
       if (page === undefined) {
-        const bytes = zeroRun(known, index, (end - at) / PAGE_BYTES) * PAGE_BYTES
-        if (same(memory, at, ZEROS.subarray(0, bytes))) {
-          at += bytes - PAGE_BYTES
+        const pages = zeroRun(known, index, (end - at) / PAGE_BYTES)
+        if (areZeros(memory, at, pages, same)) {
+          at += (pages - 1) * PAGE_BYTES
           continue
         }
       }
@@ -57,4 +56,14 @@ function zeroRun(known: PageTree, index: number, most: number): number {
   let count = 1
   while (count < most && count < ZERO_PAGES && known.page(index + count) === undefined) count += 1
   return count
+}
+
+/**
+ * Whether the first page is zeros, and each of the others what the one before it is. Most of a guest's memory was
+ * never touched: this way it is read once, and no other zeros beside it.
+ */
+function areZeros(memory: Uint8Array, start: number, pages: number, same: SamePage): boolean {
+  if (!same(memory, start, ZERO_PAGE)) return false
+  const others = memory.subarray(start, start + (pages - 1) * PAGE_BYTES)
+  return pages === 1 || same(memory, start + PAGE_BYTES, others)
 }

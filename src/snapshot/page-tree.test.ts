@@ -104,6 +104,28 @@ describe('dirty pages', () => {
     expect(found[0]?.[1]?.at(-1)).toBe(7)
   })
 
+  it('are found wherever they lie among pages of zeros, and nothing else is', () => {
+    const pages = 70
+    const touched = fc.uniqueArray(fc.tuple(fc.nat(pages - 1), fc.nat(PAGE_BYTES - 1)), {
+      maxLength: 4,
+      selector: ([index]) => index,
+    })
+    fc.assert(
+      fc.property(touched, fc.uniqueArray(fc.nat(pages - 1), { maxLength: 4 }), (written, before) => {
+        const memory = new Uint8Array(pages * PAGE_BYTES)
+        for (const [index, at] of written) memory[index * PAGE_BYTES + at] = 9
+        const known = PageTree.empty.with(before.map((index) => [index, pageOf(1)] as const))
+        const found = dirtyPages(memory, known, [{ start: 0, end: memory.length }])
+        const expected = [...new Set([...written.map(([index]) => index), ...before])].sort((a, b) => a - b)
+        expect(found.map(([index]) => index)).toEqual(expected)
+        for (const [index, at] of written) {
+          expect(found.find(([changed]) => changed === index)?.[1]?.[at]).toBe(9)
+        }
+      }),
+      { numRuns: 50 },
+    )
+  })
+
   it('are found in memory that begins anywhere', () => {
     const memory = new Uint8Array(PAGE_BYTES + 3).subarray(3)
     expect(neutralPageTools.samePage(memory, 0, new Uint8Array(PAGE_BYTES))).toBe(true)

@@ -94,16 +94,31 @@ export class PageTree {
   }
 
   /** What is different from an earlier tree, in ascending order. Costs what changed, where the two share groups. */
-  *changesSince(earlier: PageTree): Iterable<PageChange> {
+  changesSince(earlier: PageTree): PageChange[] {
+    const changes: PageChange[] = []
+    const most = Math.max(this.#groups.length, earlier.#groups.length)
+    for (let at = 0; at < most; at += 1) this.#addChanges(changes, at, earlier)
+    return changes
+  }
+
+  /** As `changesSince`, found as they are asked for: all changes of a large guest take a while to list. */
+  *eachChangeSince(earlier: PageTree): Iterable<PageChange> {
     const most = Math.max(this.#groups.length, earlier.#groups.length)
     for (let at = 0; at < most; at += 1) {
-      const now = this.#groups[at]
-      const then = earlier.#groups[at]
-      if (now === then) continue
-      for (let i = 0; i < GROUP_PAGES; i += 1) {
-        const page = now?.pages[i]
-        if (page !== then?.pages[i]) yield [at * GROUP_PAGES + i, page]
-      }
+      const changes: PageChange[] = []
+      this.#addChanges(changes, at, earlier)
+      yield* changes
+    }
+  }
+
+  /** Adds those of group `at`. */
+  #addChanges(changes: PageChange[], at: number, earlier: PageTree): void {
+    const now = this.#groups[at]
+    const then = earlier.#groups[at]
+    if (now === then) return
+    for (let i = 0; i < GROUP_PAGES; i += 1) {
+      const page = now?.pages[i]
+      if (page !== then?.pages[i]) changes.push([at * GROUP_PAGES + i, page])
     }
   }
 

@@ -35,7 +35,7 @@ const STATE_SECTION_BYTES = 262_144
 const WASM_PAGE_BYTES = 65_536
 
 /** Bytes that are hashed in the time in which a page is found and put in its place, before anything is encoded. */
-const LISTED_BYTES = 16
+const LISTED_BYTES = 64
 
 /**
  * Writes a checkpoint against its parent, or against the base image if its header names none.
@@ -66,7 +66,7 @@ export async function encodeCheckpoint(
   }
 
   const body = await encodeState(checkpoint, parent, options)
-  const changes = checkpoint.pages.changesSince(parent.pages)
+  const changes = checkpoint.pages.eachChangeSince(parent.pages)
   const pages = await encodePages(changes, parent.pages, options, pacer)
   body.push(...pages.sections)
 
