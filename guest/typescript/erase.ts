@@ -16,7 +16,7 @@ import { Imports } from './imports.ts'
 import { declaresOnlyTypes, namespaceAt } from './namespaces.ts'
 import type { Program, Token } from './program.ts'
 import { Refusal } from './refusal.ts'
-import { type Places, Rewriting } from './rewriting.ts'
+import type { Rewriting } from './rewriting.ts'
 
 /** Tokens after which a line break would end the statement, or stand where none may. */
 const KEEPS_LINE: ReadonlySet<number> = new Set([tt._return, tt._throw, tt._yield])
@@ -27,11 +27,12 @@ const GOES_ON: ReadonlySet<number> = new Set([tt.parenL, tt.bracketL, tt.backQuo
 /** Tokens that are looked at wherever they stand. */
 const SPECIAL: ReadonlySet<number> = new Set([tt.at, tt._class, tt.nonNullAssertion, ...ERASED_MODIFIERS])
 
-/** @throws Refusal */
-export function erase(program: Program): { readonly code: string; readonly places: Places } {
-  const rewriting = new Rewriting(program.source)
-  new Eraser(program, rewriting).run()
-  return rewriting.finish()
+/**
+ * @param withImports whether imports are looked at, and those of types erased
+ * @throws Refusal
+ */
+export function erase(program: Program, rewriting: Rewriting, withImports: boolean): void {
+  new Eraser(program, rewriting, withImports).run()
 }
 
 class Eraser {
@@ -39,14 +40,14 @@ class Eraser {
   readonly #rewriting: Rewriting
   readonly #classes: Classes
   readonly #enums: Enums
-  readonly #imports: Imports
+  readonly #imports: Imports | undefined
 
-  constructor(program: Program, rewriting: Rewriting) {
+  constructor(program: Program, rewriting: Rewriting, withImports: boolean) {
     this.#program = program
     this.#rewriting = rewriting
     this.#classes = new Classes(program, rewriting)
     this.#enums = new Enums(program, rewriting)
-    this.#imports = new Imports(program, rewriting)
+    this.#imports = withImports ? new Imports(program, rewriting) : undefined
   }
 
   run(): void {
@@ -103,8 +104,9 @@ class Eraser {
       this.#enums.declaration(start, keyword)
       return keyword + 3
     }
-    if (program.is(start, tt._import) || program.is(start, tt._export))
-      return this.#imports.statement(start, end)
+    if (program.is(start, tt._import) || program.is(start, tt._export)) {
+      return this.#imports === undefined ? end : this.#imports.statement(start, end)
+    }
     return start
   }
 

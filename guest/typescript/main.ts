@@ -6,22 +6,29 @@ import { state } from 'sucrase/dist/esm/parser/traverser/base.js'
 import { erase } from './erase.ts'
 import { Program } from './program.ts'
 import { Refusal } from './refusal.ts'
-import type { Places } from './rewriting.ts'
+import { type Places, Rewriting } from './rewriting.ts'
+import { writeTurn } from './session-turn.ts'
 
 /** What the host reads. `index` is a UTF-16 index into the source. */
 export type Transpiled =
   | { readonly code: string; readonly places: Places }
   | { readonly message: string; readonly index: number }
 
-export default function transpile(source: string): Transpiled {
+/** What is to be read, and as what: a program in TypeScript, or a turn of a session in one of both languages. */
+export type Task = 'program' | 'turn-ts' | 'turn-js'
+
+export default function transpile(source: string, task: Task = 'program'): Transpiled {
   let program: Program
   try {
-    program = new Program(source)
+    program = new Program(source, task !== 'turn-js')
   } catch (error) {
     return jsxIn(source) ?? parseProblem(source, error)
   }
   try {
-    return erase(program)
+    const rewriting = new Rewriting(source)
+    if (task !== 'turn-js') erase(program, rewriting, task === 'program')
+    if (task !== 'program') writeTurn(program, rewriting)
+    return rewriting.finish()
   } catch (error) {
     if (error instanceof Refusal) return { message: error.message, index: error.index }
     throw error

@@ -11,8 +11,8 @@ export class Program {
   readonly scopes: readonly Scope[]
 
   /** @throws SyntaxError with `pos` */
-  constructor(source: string) {
-    const { tokens, scopes } = parse(source, false, true, false)
+  constructor(source: string, isTypeScript: boolean) {
+    const { tokens, scopes } = parse(source, false, isTypeScript, false)
     this.source = source
     this.tokens = tokens
     this.scopes = scopes

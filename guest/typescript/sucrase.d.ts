@@ -74,6 +74,7 @@ declare module 'sucrase/dist/esm/parser/tokenizer/types.js' {
     readonly _extends: number
     readonly _for: number
     readonly _import: number
+    readonly _let: number
     readonly _override: number
     readonly _private: number
     readonly _protected: number

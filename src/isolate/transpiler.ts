@@ -51,6 +51,9 @@ const MOST_CHARACTERS = 4_000_000
 /** Bounds on what it gives back: the code is somewhat longer than the source, the places are one block of bytes. */
 const RESULT_LIMITS = { bytes: 64 * 1024 * 1024, nodes: 16, depth: 2 }
 
+/** A program in TypeScript, or a turn of a session in one of the two languages. */
+export type TranspilerTask = 'program' | 'turn-ts' | 'turn-js'
+
 export type Transpilation =
   | { readonly status: 'done'; readonly code: string; readonly places: Places }
   /** No TypeScript, or some that has no counterpart: why, and where. */
@@ -94,11 +97,15 @@ export class Transpiler {
    * @param control when to give up before the fuel is used up
    * @throws CaissonError `unsupported`, `engine_mismatch`
    */
-  async transpile(source: string, control: TurnControl): Promise<Transpilation> {
+  async transpile(
+    source: string,
+    control: TurnControl,
+    task: TranspilerTask = 'program',
+  ): Promise<Transpilation> {
     if (source.length > MOST_CHARACTERS) {
       return exhausted('memory', `more than the ${MOST_CHARACTERS} characters that are read`)
     }
-    return this.#read(await this.#loaded(), source, control)
+    return this.#read(await this.#loaded(), source, control, task)
   }
 
   #loaded(): Promise<LoadedScript> {
@@ -160,6 +167,7 @@ export class Transpiler {
     { memoryBytes, changes, transpile }: LoadedScript,
     source: string,
     control: TurnControl,
+    task: TranspilerTask,
   ): Transpilation {
     const { base, monotonic } = this.#options
     const { guest } = base
@@ -170,9 +178,12 @@ export class Transpiler {
     gauge.reset(Math.min(MOST_FUEL, LEAST_FUEL + FUEL_PER_CHARACTER * source.length))
     gauge.begin(TRANSPILER_STACK_BYTES, control.deadline, control.aborted)
     try {
-      const argument = new ValueWriter(instance, guest).write(source, RESULT_LIMITS, 'source')
-      instance.words[guest.scratch >>> 2] = argument
-      const cell = exports.QTS_Call(guest.context, transpile, guest.undefined, 1, guest.scratch)
+      const writer = new ValueWriter(instance, guest)
+      const given = [source, task].map((argument) => writer.write(argument, RESULT_LIMITS, 'source'))
+      given.forEach((cell, i) => {
+        instance.words[(guest.scratch >>> 2) + i] = cell
+      })
+      const cell = exports.QTS_Call(guest.context, transpile, guest.undefined, given.length, guest.scratch)
       const reader = new HeapReader({ memory: instance.memory, runtimePointer: guest.runtime })
       const thrown = exports.QTS_ResolveException(guest.context, cell)
       gauge.end()

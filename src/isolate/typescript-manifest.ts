@@ -9,6 +9,6 @@ export interface TypeScriptManifest {
 
 export const TYPESCRIPT_MANIFEST: TypeScriptManifest = {
   sucrase: '3.35.1',
-  sha256: '772ee5d554f32cee08495f569cfae9688d9e7503b94686a36dcb0e5f15c40ddf',
-  characters: 65516,
+  sha256: '01bce3778f35808fc3a71bf2525159528d902427141b941d4554aedd02c21329',
+  characters: 67623,
 }

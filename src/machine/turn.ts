@@ -100,7 +100,7 @@ export type ProgramForm = 'auto' | 'script' | 'body' | 'module'
 
 /** What an author wrote, where the machine is given something that was made of it. */
 export interface WrittenSource {
-  readonly language: 'ts'
+  readonly language: 'js' | 'ts'
   /** Of the source as its author wrote it, as UTF-8. */
   readonly digest: string
   /** Digest of what made JavaScript of it: with the source's, it determines `MachineStart.source`. */

@@ -9,7 +9,7 @@
 import { sha256 } from '../base/digest.ts'
 import { checkNativeStack } from '../isolate/native-stack.ts'
 import { parsesAsJavaScript } from '../isolate/parse-check.ts'
-import type { Transpilation } from '../isolate/transpiler.ts'
+import type { Transpilation, TranspilerTask } from '../isolate/transpiler.ts'
 import { TRANSPILER_STACK_BYTES, Transpiler } from '../isolate/transpiler.ts'
 import { TYPESCRIPT_MANIFEST } from '../isolate/typescript-manifest.ts'
 import { exhausted } from '../machine/exhausted.ts'
@@ -27,6 +27,9 @@ const DEFAULT_DOMAIN = 'default'
 
 /** Name of a program that has none and is TypeScript. */
 const PROGRAM_FILE = 'program.ts'
+
+/** What a turn without any of these words declares stays as it is. An escape might spell one. */
+const DECLARES = /\b(?:const|let|class|import|export)\b|\\/
 
 /** What the runtime lends. */
 export interface TypeScriptDeskParts {
@@ -113,6 +116,49 @@ export class TypeScriptDesk {
     return preparedOf(transpiled, fileName ?? PROGRAM_FILE, limits)
   }
 
+  /**
+   * The start of a turn of a session: a script whose declarations stay (`guest/typescript/session-turn.ts`).
+   * @throws CaissonError as `start`
+   */
+  async turn(
+    start: MachineStart,
+    options: Pick<RunOptions, 'fileName' | 'language' | 'domain' | 'signal'>,
+  ): Promise<MachineStart> {
+    const { source, limits } = start
+    const { fileName, language, domain = DEFAULT_DOMAIN, signal } = options
+    const which = languageOf(source, language ?? 'auto', fileName)
+    if (which !== 'ts' && !DECLARES.test(source)) return { ...start, form: 'script' }
+    const control = controlOf({ limits, signal }, this.#parts.monotonic)
+    let task: 'turn-js' | 'turn-ts' = which === 'ts' ? 'turn-ts' : 'turn-js'
+    let written = await this.#readOnce(domain, source, control, task)
+    // What does not parse as JavaScript is TypeScript, where nobody said what it is.
+    if (written.status === 'refused' && which === 'unsure') {
+      task = 'turn-ts'
+      written = await this.#readOnce(domain, source, control, task)
+    }
+    const prepared = preparedOf(written, start.fileName, limits)
+    if ('ended' in prepared) return { ...start, form: 'script', ended: prepared.ended }
+    const { code, places } = prepared
+    const digest = sha256(new TextEncoder().encode(source))
+    const by = `sha256:${TYPESCRIPT_MANIFEST.sha256}`
+    const spoken = task === 'turn-ts' ? 'ts' : 'js'
+    return { ...start, form: 'script', source: code, written: { language: spoken, digest, by, places } }
+  }
+
+  async #readOnce(
+    domain: string,
+    source: string,
+    control: TurnControl,
+    task: 'turn-js' | 'turn-ts',
+  ): Promise<Transpilation> {
+    const key = `${task}\n${source}`
+    const { transpiled } = this.#known.get(domain, key)
+    if (transpiled !== undefined) return transpiled
+    const read = await this.#read(source, control, task)
+    if (isFinal(read)) this.#known.learn(domain, key, { transpiled: read })
+    return read
+  }
+
   /** For the modules of a program, which end it where nothing can be made of one. */
   prepareFor(whose: Whose): PrepareSource {
     return async ({ name, source }) => {
@@ -127,13 +173,13 @@ export class TypeScriptDesk {
     this.#known.clear()
   }
 
-  #read(source: string, control: TurnControl): Promise<Transpilation> {
+  #read(source: string, control: TurnControl, task?: TranspilerTask): Promise<Transpilation> {
     const { load, machines, monotonic } = this.#parts
     const { engine, base } = machines
     checkNativeStack(engine, base, TRANSPILER_STACK_BYTES)
     const { tools } = machines.scout({})
     this.#transpiler ??= new Transpiler({ engine, base, tools, load, monotonic })
-    return this.#transpiler.transpile(source, control)
+    return this.#transpiler.transpile(source, control, task)
   }
 }
 
