@@ -63,6 +63,8 @@ export interface Setting {
   readonly columns?: number
   /** Ctrl-C after so many milliseconds. */
   readonly interruptAfterMs?: number
+  /** Ctrl-C as soon as this holds, however long that takes. */
+  readonly interruptWhen?: () => boolean
 }
 
 /** Runs the command in this process. */
@@ -86,6 +88,15 @@ export async function cli(args: readonly string[], setting: Setting): Promise<En
     },
     cwd: setting.cwd,
     onInterrupt(listener) {
+      const { interruptWhen } = setting
+      if (interruptWhen !== undefined) {
+        const looking = setInterval(() => {
+          if (!interruptWhen()) return
+          clearInterval(looking)
+          listener()
+        }, 20)
+        return () => clearInterval(looking)
+      }
       if (setting.interruptAfterMs === undefined) return () => {}
       const timer = setTimeout(listener, setting.interruptAfterMs)
       return () => clearTimeout(timer)

@@ -104,7 +104,7 @@ describe('a run in a store', () => {
   it('goes on after Ctrl-C', async () => {
     writeFileSync(join(kept.path, 'hang'), '')
     const stopped = await kept.caisson(['run', 'shop.js', '--store', 'runs', '--run', 'r', ...RIGHTS], {
-      interruptAfterMs: 3_000,
+      interruptWhen: () => kept.done().includes('order B-2'),
     })
     expect(stopped.code).toBe(130)
     expect(stopped.stderr).toContain('caisson resume r --store runs')

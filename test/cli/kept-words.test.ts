@@ -53,7 +53,9 @@ describe('what is said', () => {
     )
     writeFileSync(join(kept.path, 'hang'), '')
     await kept.caisson(['run', 'both.js', ...STORE, ...RIGHTS, '--stop-at-call', '1'])
-    await kept.caisson(['resume', 'r', '--store', 'runs', ...RIGHTS], { interruptAfterMs: 2_000 })
+    await kept.caisson(['resume', 'r', '--store', 'runs', ...RIGHTS], {
+      interruptWhen: () => kept.done().includes('order 2'),
+    })
     const { stdout, json } = await kept.caisson(['show', 'r', '--store', 'runs', '--json'])
     expect(stdout).toContain('shop.price')
     expect(json()).toMatchObject({ run: { pending: [{ id: 2 }], unanswered: [{ id: 2 }] } })

@@ -47,7 +47,7 @@ export function openKeptFolder(): KeptFolder {
   })
   chmodSync(join(folder.path, 'keys.json'), 0o600)
   const caisson: KeptFolder['caisson'] = (args, setting = {}) => {
-    const here = /^(?:run|resume)$/.test(args[0] ?? '') && setting.interruptAfterMs === undefined
+    const here = /^(?:run|resume)$/.test(args[0] ?? '') && setting.interruptWhen === undefined
     return cli(here ? [...args, '--thread', 'host'] : args, { cwd: folder.path, ...setting })
   }
   return {

@@ -44,7 +44,7 @@ export const RIGHTS: FlagGroup = {
 
 /** Of `caisson resume`. */
 export const RIGHTS_AGAIN: FlagGroup = {
-  title: 'Rights (those that it was started with, again)',
+  title: 'Rights (those of its start, again)',
   flags: [
     ...RIGHTS.flags,
     {
