@@ -27,7 +27,12 @@ export class MovingIsolate {
   readonly #modules: ModuleSource
   #takeModulesBack: () => void
 
-  constructor(pool: InstancePool, syncCalls: SyncCalls, start: MachineStart, modules = NO_MODULES) {
+  constructor(
+    pool: InstancePool,
+    syncCalls: SyncCalls,
+    start: MachineStart,
+    modules: ModuleSource = NO_MODULES,
+  ) {
     this.#pool = pool
     this.#syncCalls = syncCalls
     this.#start = start

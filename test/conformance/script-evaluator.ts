@@ -11,7 +11,7 @@ export interface Script {
 }
 
 /** Flags of the engine's eval. */
-export const EVAL = { script: 0, module: 1, compileOnly: 1 << 5 } as const
+export const EVAL = { script: 0, module: 1, compileOnly: 32 } as const
 
 /** What became of a script. */
 export const EVALUATED = { value: 0, thrown: 1, promise: 2 } as const
