@@ -44,6 +44,14 @@ export type LoadedSource =
 const MOST_KEY = 4_096
 const TOO_LONG = keyOf('', '-'.repeat(MODULE_BOUNDS.specifier + 1))
 
+interface Held {
+  readonly codes: Map<string, string>
+  /** Names by what imports them and how. */
+  readonly names: Map<string, string>
+  /** By the import that asked. */
+  readonly handed: Map<string, Handed>
+}
+
 interface Handed {
   readonly name: string
   readonly files: readonly ModuleFile[]
@@ -54,11 +62,8 @@ export class GuestModules {
   readonly #open: boolean
   /** Where places in the codes of files come from, of those whose authors wrote something else. */
   readonly places: Map<string, Places> = new Map()
-  readonly #codes = new Map<string, string>()
-  /** Names by what imports them and how. */
-  readonly #names = new Map<string, string>()
-  /** By the import that asked. */
-  readonly #handed = new Map<string, Handed>()
+  /** What was handed over in this turn. Made on first use: most programs are one source. */
+  #held: Held | undefined
 
   constructor(open: boolean) {
     this.#open = open
@@ -73,8 +78,7 @@ export class GuestModules {
 
   /** What the host answered to an import. */
   hand(specifier: string, referrer: string, name: string, files: readonly ModuleFile[]): void {
-    this.#hold(files)
-    this.#handed.set(keyOf(referrer, specifier), { name, files })
+    this.#hold(files).handed.set(keyOf(referrer, specifier), { name, files })
   }
 
   /** The name by which the engine knows what `referrer` imports. */
@@ -82,17 +86,17 @@ export class GuestModules {
     // Ours import by the names that modules have.
     if (referrer.startsWith(OURS)) return specifier
     const key = keyOf(referrer, specifier.slice(0, MODULE_BOUNDS.specifier + 1))
-    return this.#names.get(key) ?? IMPORT + (key.length > MOST_KEY ? TOO_LONG : key)
+    return this.#held?.names.get(key) ?? IMPORT + (key.length > MOST_KEY ? TOO_LONG : key)
   }
 
   /** The source of a module that the engine does not have yet. */
   load(name: string): LoadedSource {
     if (name.startsWith(IMPORT)) return this.#import(name.slice(IMPORT.length))
     if (name.startsWith(GRAPH)) {
-      const handed = this.#handed.get(name.slice(GRAPH.length))
+      const handed = this.#held?.handed.get(name.slice(GRAPH.length))
       if (handed !== undefined) return { code: graphSource(handed) }
     }
-    const code = this.#codes.get(name)
+    const code = this.#held?.codes.get(name)
     return code === undefined
       ? { failure: { code: 'not_found', message: `There is no module "${shown(name)}".` } }
       : { code }
@@ -100,10 +104,7 @@ export class GuestModules {
 
   /** The engine has what it wanted. */
   endTurn(): void {
-    if (this.#codes.size === 0) return
-    this.#codes.clear()
-    this.#names.clear()
-    this.#handed.clear()
+    this.#held = undefined
   }
 
   #import(key: string): LoadedSource {
@@ -112,14 +113,17 @@ export class GuestModules {
     return problem === undefined ? { code: importSource(specifier, referrer, key) } : { failure: problem }
   }
 
-  #hold(files: readonly ModuleFile[]): void {
+  #hold(files: readonly ModuleFile[]): Held {
+    this.#held ??= { codes: new Map(), names: new Map(), handed: new Map() }
+    const { codes, names } = this.#held
     for (const { name, code, imports, places } of files) {
-      this.#codes.set(name, code)
+      codes.set(name, code)
       if (places !== undefined) this.places.set(name, places)
       for (const [specifier, to] of imports as readonly ModuleImport[]) {
-        this.#names.set(keyOf(name, specifier), to)
+        names.set(keyOf(name, specifier), to)
       }
     }
+    return this.#held
   }
 }
 
