@@ -148,7 +148,6 @@ export class Stepper {
     const { gate } = this.#options
     const { stop } = this.#session
     if (this.#inDoubt.has(id) && !confirmed) throw inDoubtError(id, this.#pending.get(id)?.capability)
-    this.#inDoubt.delete(id)
     return this.#step(id, async (admission) =>
       gate.conclude(admission, await gate.invoke(admission, stop), stop),
     )
