@@ -1,5 +1,6 @@
 /** Every subject, in the order of the tables. A new one is a file and a line here. */
 import { openCaisson } from './caisson.ts'
+import { openCaissonBare } from './caisson-bare.ts'
 import { openMetered, openUnmetered } from './engine-builds.ts'
 import { openIsolatedVm } from './isolated-vm.ts'
 import { openMonty } from './monty.ts'
@@ -7,15 +8,18 @@ import { openNodeVm } from './node-vm.ts'
 import { openQuickjsEmscripten } from './quickjs-emscripten.ts'
 import { openQuickjsWasi } from './quickjs-wasi.ts'
 import { openRun } from './run.ts'
+import { openSebastianwesselQuickjs } from './sebastianwessel-quickjs.ts'
 import type { SubjectSource } from './subject.ts'
 import { openWorkerThreads } from './worker-threads.ts'
 
 export const SUBJECTS: readonly SubjectSource[] = [
   { id: 'caisson', open: openCaisson },
+  { id: 'caisson-bare', open: openCaissonBare },
   { id: 'quickjs-emscripten', open: openQuickjsEmscripten },
   { id: 'quickjs-wasi', open: openQuickjsWasi },
   { id: 'monty', open: openMonty },
   { id: 'run', open: openRun },
+  { id: 'sebastianwessel-quickjs', open: openSebastianwesselQuickjs },
   { id: 'isolated-vm', open: openIsolatedVm },
   { id: 'worker-threads', open: openWorkerThreads },
   { id: 'node-vm', open: openNodeVm },

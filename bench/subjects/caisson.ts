@@ -13,8 +13,8 @@ import { build } from 'esbuild'
 import { systemClock } from '../../host-bindings/system/system-clock.ts'
 import { type Capability, capability, type Guest, openRuntime, type Runtime } from '../../src/entry/node.ts'
 import { ENGINE_MANIFEST } from '../../src/isolate/engine-manifest.ts'
-import { Isolate } from '../../src/isolate/isolate.ts'
 import { CAISSON_CHECKPOINTS } from '../checkpoint/caisson-trials.ts'
+import { acquireTrial, CAISSON_GUEST } from '../guest/caisson-trials.ts'
 import { checkedTrial, type Trial } from '../harness/trial.ts'
 import { DEADLINE_MEMORY_BYTES, DEADLINE_MS } from '../suites/deadline.ts'
 import { createEnginePool, readEngineFile } from './engine-files.ts'
@@ -93,20 +93,6 @@ async function firstResultTrial(): Promise<Trial> {
   )
 }
 
-/** Takes an isolate and gives it back, the overwriting of its memory included: a pool only moves that work. */
-async function acquireTrial(): Promise<Trial> {
-  const pool = await createEnginePool(systemClock.monotonic)
-  const noCalls = { call: () => undefined }
-  pool.warm(1)
-  return {
-    operations: 1,
-    run: () => {
-      new Isolate(pool.acquire(), noCalls).dispose()
-      return undefined
-    },
-  }
-}
-
 /** CPU milliseconds of this process. */
 function cpuMs(): number {
   const { user, system } = process.cpuUsage()
@@ -156,7 +142,7 @@ export async function openCaisson(): Promise<Subject> {
     kind: 'sandbox',
     version,
     note: `${ENGINE_MANIFEST.id}, profile v8: exact fuel, deadline, memory cap and gate always on; one wasm instance per guest, overwritten in between`,
-    acquire: acquireTrial,
+    acquire: async () => acquireTrial(await createEnginePool(systemClock.monotonic)),
     firstResult: firstResultTrial,
     hostCall: (shape) => () => (shape.awaited ? awaitedCallTrial(shape) : syncCallTrial(shape)),
     throughput: (program) => async () => {
@@ -170,5 +156,6 @@ export async function openCaisson(): Promise<Subject> {
     endless: (source) => () => endlessTrial(source),
     download: downloadTrial,
     checkpoints: CAISSON_CHECKPOINTS,
+    guest: CAISSON_GUEST,
   }
 }

@@ -4,6 +4,7 @@
  * A program's life cannot be taken apart from outside. Where only its inside counts, the guest calls a host
  * function at both ends of the part, and the time between the two calls is the figure.
  */
+import { lookup, ONE_SHOT_VALUE, oneShotSource } from '../guest/programs.ts'
 import { openingTrial, type Trial } from '../harness/trial.ts'
 import { callLoopSource } from './guest-loops.ts'
 import { countedHost, type HostCallShape } from './host-call-shapes.ts'
@@ -73,6 +74,20 @@ return last`
   }
 }
 
+function oneShotTrial(runner: Runner): Trial {
+  let round = 0
+  return {
+    operations: 1,
+    run: async () => {
+      round += 1
+      const source = oneShotSource('prices.lookup', round)
+      const value = await complete(runner, { source, hostFunctions: { prices: { lookup } } })
+      if (value !== ONE_SHOT_VALUE) throw new Error(`${String(value)} is not ${ONE_SHOT_VALUE}`)
+      return undefined
+    },
+  }
+}
+
 export async function openRun(): Promise<Subject> {
   const run = await importPackage<Package>(NAME)
   const runner = run.createRunner({ limits: LIMITS })
@@ -90,6 +105,7 @@ export async function openRun(): Promise<Subject> {
         () => {},
       ),
     hostCall: (shape) => () => hostCallTrial(run, shape),
+    guest: { 'one-shot': () => oneShotTrial(runner) },
     throughput: (program) => () => {
       const { functions, elapsedNs } = stopwatch()
       const source = `${program.source}

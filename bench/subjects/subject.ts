@@ -33,7 +33,22 @@ export interface Subject {
   readonly download?: Ability<() => Trial | Promise<Trial>>
   /** What keeping a waiting guest costs; questions left out are not answered. */
   readonly checkpoints?: CheckpointTrials
+  /** What the library of guests and TypeScript cost; questions left out are not answered. */
+  readonly guest?: GuestTrials
 }
+
+/** Cases of the guest suite, which says what each one is. */
+export type GuestQuestion =
+  | 'acquire'
+  | 'live-image'
+  | 'first-url'
+  | 'first-abort'
+  | 'first-encoding'
+  | 'typescript-first'
+  | 'typescript-cached'
+  | 'one-shot'
+
+export type GuestTrials = Readonly<Partial<Record<GuestQuestion, () => Trial | Promise<Trial>>>>
 
 /** Cases of the checkpoint suite, which says what each one is. */
 export type CheckpointQuestion =

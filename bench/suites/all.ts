@@ -7,6 +7,7 @@ import { download } from './download.ts'
 import { firstResult } from './first-result.ts'
 import { fuelOverhead } from './fuel-overhead.ts'
 import { fuelOverheadUnseen } from './fuel-overhead-unseen.ts'
+import { guest } from './guest.ts'
 import { hostCall } from './host-call.ts'
 import { throughput } from './throughput.ts'
 import { turn } from './turn.ts'
@@ -21,5 +22,6 @@ export const SUITES: readonly Suite[] = [
   deadline,
   turn,
   checkpoint,
+  guest,
   download,
 ]
