@@ -7,10 +7,10 @@ import { transpileInHost } from './transpile-in-host.testkit.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** Names of TypeScript files below a folder, sorted. */
+/** Names of TypeScript files below a folder, without packages in it, sorted. */
 export function filesBelow(folder: string): readonly string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /(?<!\.d)\.[mc]?ts$/.test(name))
+    .filter((name) => /(?<!\.d)\.[mc]?ts$/.test(name) && !/(?:^|[\\/])node_modules[\\/]/.test(name))
     .map((name) => `${folder}/${name}`)
     .sort()
 }
