@@ -25,10 +25,8 @@ export const SUCRASE_VERSION: string = (require('sucrase/package.json') as { rea
 const EDITS: Readonly<Record<string, readonly (readonly [find: string, replace: string])[]>> = {
   'traverser/base.js': [
     ['export let isJSXEnabled;', 'export const isJSXEnabled = false;'],
-    ['export let isTypeScriptEnabled;', 'export const isTypeScriptEnabled = true;'],
     ['export let isFlowEnabled;', 'export const isFlowEnabled = false;'],
     ['  isJSXEnabled = isJSXEnabledArg;\n', ''],
-    ['  isTypeScriptEnabled = isTypeScriptEnabledArg;\n', ''],
     ['  isFlowEnabled = isFlowEnabledArg;\n', ''],
   ],
   // Tables of 65,536 entries: filled at once, and not by loops that take longer than all other loading.

@@ -9,6 +9,6 @@ export interface TypeScriptManifest {
 
 export const TYPESCRIPT_MANIFEST: TypeScriptManifest = {
   sucrase: '3.35.1',
-  sha256: '01bce3778f35808fc3a71bf2525159528d902427141b941d4554aedd02c21329',
-  characters: 67623,
+  sha256: 'd133d354ca08749c5a6d117c03e7073d125974ce1c65f0e559b439ac313bbbec',
+  characters: 67624,
 }
