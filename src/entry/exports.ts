@@ -29,16 +29,19 @@ export type { ImportMap } from '../program/import-map.ts'
 export { callDigest } from '../runtime/call-digest.ts'
 export type { CheckpointOptions, CheckpointPolicy } from '../runtime/checkpoints.ts'
 export type { Guest } from '../runtime/guest.ts'
+export type { GuestSession } from '../runtime/guest-session.ts'
 export type { LoadModule, ModuleOptions, ModuleSource } from '../runtime/module-options.ts'
 export type {
   HandAnswer,
+  OpenSessionOptions,
   RepeatOptions,
   RestoreOptions,
   ResumeOptions,
   RunOptions,
   RuntimeOptions,
+  TurnOptions,
 } from '../runtime/options.ts'
-export type { Outcome } from '../runtime/outcome.ts'
+export type { Outcome, UnwrittenCheckpoints } from '../runtime/outcome.ts'
 export type { Runtime } from '../runtime/runtime.ts'
 export type { CheckpointKey, CheckpointKeys, KeyRing } from '../snapshot/container/checkpoint-keys.ts'
 export type { CheckpointLimits } from '../snapshot/container/checkpoint-limits.ts'

@@ -128,7 +128,10 @@ function afterFailure(
   const missing = undefinedName(error)
   if (missing !== undefined && Object.hasOwn(OPENED_BY_FLAGS, missing)) return OPENED_BY_FLAGS[missing]
   const hint = failureHint(error, source, [])
-  if (hint !== undefined) return hint
+  if (hint !== undefined) {
+    const [, flags] = Object.entries(OPENED_BY).find(([name]) => hint.includes(`grant ${name} `)) ?? []
+    return flags === undefined ? hint : `${hint} ${flags}`
+  }
   if (error.name === 'SyntaxError' && /\.[mc]?tsx?$/.test(fileName)) {
     return 'This version runs JavaScript: strip the types first, for example with npx esbuild FILE.'
   }
