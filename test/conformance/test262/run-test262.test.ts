@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { Isolate } from '../../../src/isolate/isolate.ts'
 import { GUEST_KINDS, type GuestKind, openPools } from '../guest-kinds.ts'
 import { EXCLUSIONS } from './applicability.ts'
 import { Test262Checkout } from './checkout.ts'
@@ -72,6 +73,25 @@ describe('the runner of test262', () => {
     const changes = run('test/pass/async.js', { runs: broken }).changes
     expect(new Set(changes.map(({ kind }) => kind))).toEqual(new Set(['moved', 'portable']))
     expect(changes.find(({ kind }) => kind === 'moved')?.what).toContain('failed: lost')
+  })
+
+  it('moves a guest after each job of an async test', () => {
+    const restore = vi.spyOn(Isolate.prototype, 'restore')
+    run('test/pass/both.js')
+    expect(restore).toHaveBeenCalledTimes(2)
+    run('test/pass/async.js')
+    expect(restore.mock.calls.length).toBeGreaterThan(20)
+  })
+
+  it('tells when a restored guest lacks a part of its memory', () => {
+    const { restore } = Isolate.prototype
+    vi.spyOn(Isolate.prototype, 'restore').mockImplementation(function (this: Isolate, from) {
+      const changes = [...from.changes]
+      restore.call(this, { ...from, changes: changes.slice(changes.length / 2) })
+    })
+    const { passed, run: all, changes } = run('test/pass/includes.js')
+    expect(passed).toBe(all)
+    expect(new Set(changes.map(({ kind }) => kind))).toEqual(new Set(['moved']))
   })
 
   it('leaves out what is not applicable, and counts it', () => {
