@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-d93e2793c60c0d70',
+  id: 'quickjs-9839f7974f695b2d',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -18,7 +18,7 @@ export const ENGINE_MANIFEST: EngineManifest = {
     rejectionField: 160,
   },
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
-  guest: 'cf37f44186b8de8434ad10dc5c8a068caeff0fbee44fa94fe68806379b7ef31a',
+  guest: 'e529fb8d761fa7a5e7fb0c52cc5ddc96ad022cffd3de7833aa37215f064ed468',
   base: 'sha256:e5c223ec592c99d53ccd2d8ea031d2323df9eb15f1283440782f472d806cf51e',
   profiles: {
     v8: {

@@ -1,20 +1,11 @@
 /** `URL` of the URL standard. Hosts beyond ASCII are refused: no guest carries the tables of IDNA. */
 import { requireArguments, usvString as text } from '../arguments.ts'
 import type { Unit } from '../host.ts'
-import {
-  addSegments,
-  encodeQuery,
-  endOf,
-  parseUrl,
-  SCHEME,
-  setFileHost,
-  splitPort,
-  withoutBreaks,
-} from './url/parse.ts'
-import { FRAGMENT, percentEncode, USERINFO } from './url/percent-encode.ts'
-import { isSpecial, portOf, serialize, serializeHost, serializePath, type UrlRecord } from './url/record.ts'
+import { encodeQuery, parseUrl, withoutBreaks } from './url/parse.ts'
+import { isSpecial, serialize, serializeHost, serializePath, type UrlRecord } from './url/record.ts'
 import type { UrlHostExports } from './url-hosts.ts'
 import type { SearchParamsExports } from './url-search-params.ts'
+import type { UrlPart, UrlSetterExports } from './url-setters.ts'
 
 /** Names that need no look at what else a host can be: the last label begins with a letter. */
 const PLAIN_HOST = /^(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*$/i
@@ -83,13 +74,7 @@ const unit: Unit = ({ use }) => {
     }
 
     set protocol(value: unknown) {
-      const url = this.#url
-      const scheme = SCHEME.exec(`${withoutBreaks(text(value))}:`)?.[1]?.toLowerCase()
-      if (scheme === undefined || isSpecial(scheme) !== isSpecial(url.scheme)) return
-      if (scheme === 'file' && (url.username !== '' || url.password !== '' || url.port !== null)) return
-      if (url.scheme === 'file' && !url.host) return
-      url.scheme = scheme
-      url.port = portOf(scheme, url.port)
+      this.#set('protocol', value)
     }
 
     get username(): string {
@@ -97,7 +82,7 @@ const unit: Unit = ({ use }) => {
     }
 
     set username(value: unknown) {
-      if (this.#isNamed) this.#url.username = percentEncode(text(value), USERINFO)
+      this.#set('username', value)
     }
 
     get password(): string {
@@ -105,7 +90,7 @@ const unit: Unit = ({ use }) => {
     }
 
     set password(value: unknown) {
-      if (this.#isNamed) this.#url.password = percentEncode(text(value), USERINFO)
+      this.#set('password', value)
     }
 
     get host(): string {
@@ -113,7 +98,7 @@ const unit: Unit = ({ use }) => {
     }
 
     set host(value: unknown) {
-      this.#setHost(text(value), true)
+      this.#set('host', value)
     }
 
     get hostname(): string {
@@ -121,7 +106,7 @@ const unit: Unit = ({ use }) => {
     }
 
     set hostname(value: unknown) {
-      this.#setHost(text(value), false)
+      this.#set('hostname', value)
     }
 
     get port(): string {
@@ -129,10 +114,7 @@ const unit: Unit = ({ use }) => {
     }
 
     set port(value: unknown) {
-      const given = text(value)
-      if (!this.#isNamed) return
-      if (given === '') this.#url.port = null
-      else this.#setPort(withoutBreaks(given))
+      this.#set('port', value)
     }
 
     get pathname(): string {
@@ -140,13 +122,7 @@ const unit: Unit = ({ use }) => {
     }
 
     set pathname(value: unknown) {
-      const given = withoutBreaks(text(value))
-      const url = this.#url
-      if (typeof url.path === 'string') return
-      url.path = []
-      if (isSpecial(url.scheme)) addSegments(url, given.replace(/^[/\\]/, ''))
-      else if (given !== '') addSegments(url, given.replace(/^\//, ''))
-      else if (url.host === null) url.path.push('')
+      this.#set('pathname', value)
     }
 
     get search(): string {
@@ -178,9 +154,7 @@ const unit: Unit = ({ use }) => {
     }
 
     set hash(value: unknown) {
-      const given = text(value)
-      this.#url.fragment =
-        given === '' ? null : percentEncode(withoutBreaks(given.replace(/^#/, '')), FRAGMENT)
+      this.#set('hash', value)
     }
 
     toString(): string {
@@ -191,45 +165,13 @@ const unit: Unit = ({ use }) => {
       return serialize(this.#url)
     }
 
-    /** Whether it can have a user, a password and a port. */
-    get #isNamed(): boolean {
-      return Boolean(this.#url.host) && this.#url.scheme !== 'file'
+    #set(part: UrlPart, value: unknown): void {
+      ;(use('url-setters') as unknown as UrlSetterExports).setters[part](this.#url, text(value), parseHost)
     }
 
     #queryChanged(query: string): void {
       if (this.#params === undefined) return
       ;(use('url-search-params') as unknown as SearchParamsExports).refill(this.#params, query)
-    }
-
-    #setHost(value: string, withPort: boolean): void {
-      const url = this.#url
-      if (typeof url.path === 'string') return
-      const special = isSpecial(url.scheme)
-      const given = withoutBreaks(value)
-      const rest = given.slice(0, endOf(given, special ? /[/\\?#]/ : /[/?#]/))
-      try {
-        if (url.scheme === 'file') {
-          if (rest === '') url.host = ''
-          else setFileHost(url, rest, parseHost)
-          return
-        }
-        const [host, port] = splitPort(rest)
-        if (host === '' && (special || port !== undefined)) return
-        if (host === '' && (url.username !== '' || url.password !== '' || url.port !== null)) return
-        if (port !== undefined && !withPort) return
-        const parsed = parseHost(host, !special)
-        if (parsed === undefined) return
-        url.host = parsed
-        if (port !== undefined) this.#setPort(port)
-      } catch {
-        // A host that is refused changes nothing.
-      }
-    }
-
-    #setPort(value: string): void {
-      const digits = /^[0-9]+/.exec(value)?.[0]
-      if (digits === undefined || Number(digits) > 65_535) return
-      this.#url.port = portOf(this.#url.scheme, Number(digits))
     }
   }
   return { URL }
