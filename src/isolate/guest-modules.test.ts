@@ -153,7 +153,11 @@ describe('modules that are asked for', () => {
       status: 'completed',
       value: [
         [true, 'not_found', expect.stringContaining('loadModule')],
-        [true, 'not_found', '`fs` is not available in a guest; grant files.readText and call files.readText({ path }).'],
+        [
+          true,
+          'not_found',
+          '`fs` is not available in a guest; grant files.readText and call files.readText({ path }).',
+        ],
         [true, 'denied', expect.stringContaining('URL')],
         [true, 'denied', expect.stringContaining('1024')],
       ],
