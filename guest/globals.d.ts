@@ -116,6 +116,60 @@ declare class URL {
   toJSON(): string
 }
 
+declare class Headers {
+  constructor(init?: Headers | Record<string, string> | Iterable<readonly [string, string]>)
+  append(name: string, value: string): void
+  delete(name: string): void
+  get(name: string): string | null
+  getSetCookie(): string[]
+  has(name: string): boolean
+  set(name: string, value: string): void
+  forEach(callback: (value: string, name: string, headers: Headers) => void, self?: unknown): void
+  entries(): IterableIterator<[string, string]>
+  keys(): IterableIterator<string>
+  values(): IterableIterator<string>
+  [Symbol.iterator](): IterableIterator<[string, string]>
+}
+
+type BlobPart = string | Blob | ArrayBuffer | ArrayBufferView
+
+declare class Blob {
+  constructor(parts?: Iterable<BlobPart>, options?: { type?: string; endings?: 'transparent' | 'native' })
+  readonly size: number
+  readonly type: string
+  slice(start?: number, end?: number, type?: string): Blob
+  /** At most 16 MiB. */
+  text(): Promise<string>
+  arrayBuffer(): Promise<ArrayBuffer>
+  bytes(): Promise<Uint8Array>
+}
+
+declare class File extends Blob {
+  constructor(
+    parts: Iterable<BlobPart>,
+    name: string,
+    options?: { type?: string; endings?: 'transparent' | 'native'; lastModified?: number },
+  )
+  readonly name: string
+  readonly lastModified: number
+}
+
+type FormDataEntryValue = string | File
+
+declare class FormData {
+  append(name: string, value: string | Blob, fileName?: string): void
+  delete(name: string): void
+  get(name: string): FormDataEntryValue | null
+  getAll(name: string): FormDataEntryValue[]
+  has(name: string): boolean
+  set(name: string, value: string | Blob, fileName?: string): void
+  forEach(callback: (value: FormDataEntryValue, name: string, form: FormData) => void, self?: unknown): void
+  entries(): IterableIterator<[string, FormDataEntryValue]>
+  keys(): IterableIterator<string>
+  values(): IterableIterator<FormDataEntryValue>
+  [Symbol.iterator](): IterableIterator<[string, FormDataEntryValue]>
+}
+
 interface EventInit {
   bubbles?: boolean
   cancelable?: boolean

@@ -29,3 +29,31 @@ export function dictionary(value: unknown, what: string): Readonly<Record<string
   if (typeof value === 'object' || typeof value === 'function') return value as Record<string, unknown>
   throw new TypeError(`${what} takes an object of options.`)
 }
+
+/** The pairs of a sequence of two things each, or of a record. @throws TypeError for what is neither */
+export function pairsOf(init: unknown, what: string): (readonly [unknown, unknown])[] {
+  if ((typeof init !== 'object' && typeof init !== 'function') || init === null) {
+    throw new TypeError(`${what} takes an object, or pairs of a name and a value.`)
+  }
+  const record = init as Readonly<Record<PropertyKey, unknown>>
+  const method = record[Symbol.iterator]
+  if (method === undefined || method === null) {
+    return Reflect.ownKeys(init)
+      .filter((key) => Object.getOwnPropertyDescriptor(init, key)?.enumerable)
+      .map((key) => [key, record[key]])
+  }
+  return [...(init as Iterable<Iterable<unknown>>)].map((pair) => {
+    const parts = typeof pair === 'object' && pair !== null ? [...pair] : []
+    if (parts.length !== 2) throw new TypeError(`${what} takes pairs of a name and a value.`)
+    return [parts[0], parts[1]]
+  })
+}
+
+/** A `ByteString`. @throws TypeError for a character above U+00FF */
+export function byteString(value: unknown, what: string): string {
+  const text = `${value as string}`
+  for (let i = 0; i < text.length; i += 1) {
+    if (text.charCodeAt(i) > 255) throw new TypeError(`${what} takes characters up to U+00FF only.`)
+  }
+  return text
+}

@@ -48,4 +48,6 @@ export interface Internals {
   readonly timers: Pick<Timers, 'set' | 'clear'>
   /** The exports of a unit, whatever a guest did to the globals of the same names. */
   readonly use: (unit: string) => UnitExports
+  /** The same, of a unit that was evaluated: without it there is no object of its classes. */
+  readonly loaded: (unit: string) => UnitExports | undefined
 }

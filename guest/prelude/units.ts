@@ -16,6 +16,7 @@ export function createInternals(host: Host, timers: Pick<Timers, 'set' | 'clear'
   const internals: Internals = {
     host,
     timers,
+    loaded: (unit) => loaded[unit],
     use(unit) {
       let exports = loaded[unit]
       if (exports === undefined) {

@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-9839f7974f695b2d',
+  id: 'quickjs-d301dff30b71df28',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -18,8 +18,8 @@ export const ENGINE_MANIFEST: EngineManifest = {
     rejectionField: 160,
   },
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
-  guest: 'e529fb8d761fa7a5e7fb0c52cc5ddc96ad022cffd3de7833aa37215f064ed468',
-  base: 'sha256:e5c223ec592c99d53ccd2d8ea031d2323df9eb15f1283440782f472d806cf51e',
+  guest: '1e2412359d644564254fa3b9aeae89500f70469502e8803069932ece25be410e',
+  base: 'sha256:c6bcc1e7c557cd880a63d7c10f3b5089c2f3247e700dfa24005033590b40c373',
   profiles: {
     v8: {
       sha256: 'e943977dfb653e769f3c2f487e55d2a956c1f18590d102041c88017ebff13cfb',

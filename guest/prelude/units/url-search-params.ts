@@ -1,21 +1,26 @@
 /** `URLSearchParams` of the URL standard. */
 import { requireArguments, usvString as text } from '../arguments.ts'
 import type { Unit } from '../host.ts'
+import { iterateByEntries, pairIterators } from '../pair-iterators.ts'
 import { FORM, percentEncode } from './url/percent-encode.ts'
 
 type Pair = [name: string, value: string]
 
-/** What `URL` needs of it. */
+/** What other units need of it. */
 export interface SearchParamsExports {
   /** Those of a URL. @param changed is told their text whenever they change */
   readonly paramsOf: (query: string, changed: (query: string) => void) => object
   /** Makes them those of another query. */
   readonly refill: (params: object, query: string) => void
+  /** Those of an object of this class, encoded, whatever a guest did to the class. */
+  readonly textOfParams: (value: object) => string | undefined
 }
 
 const unit: Unit<SearchParamsExports & Record<string, unknown>> = ({ host }) => {
   let paramsOf!: SearchParamsExports['paramsOf']
   let refill!: SearchParamsExports['refill']
+  let textOfParams!: SearchParamsExports['textOfParams']
+  const iterate = pairIterators('URLSearchParams')
 
   class URLSearchParams {
     #pairs: Pair[] = []
@@ -117,7 +122,7 @@ const unit: Unit<SearchParamsExports & Record<string, unknown>> = ({ host }) => 
     declare readonly [Symbol.iterator]: () => IterableIterator<Pair>
 
     toString(): string {
-      return this.#pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&')
+      return serialize(this.#pairs)
     }
 
     get #live(): () => readonly Pair[] {
@@ -139,43 +144,10 @@ const unit: Unit<SearchParamsExports & Record<string, unknown>> = ({ host }) => 
       refill = (params, query) => {
         ;(params as URLSearchParams).#pairs = parse(query)
       }
+      textOfParams = (value) => (#pairs in value ? serialize(value.#pairs) : undefined)
     }
   }
-  const { prototype } = URLSearchParams
-  Object.defineProperty(prototype, Symbol.iterator, {
-    value: prototype.entries,
-    writable: true,
-    configurable: true,
-  })
-
-  /** Iterators have a prototype of their own, between theirs and `Iterator.prototype`. */
-  const iteratorPrototype = Object.create(Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]())))
-  const states = new WeakMap<object, () => IteratorResult<unknown>>()
-  Object.defineProperties(iteratorPrototype, {
-    next: {
-      value: function next(this: object): IteratorResult<unknown> {
-        const step = states.get(this)
-        if (step === undefined) throw new TypeError('It is no iterator of URLSearchParams.')
-        return step()
-      },
-      writable: true,
-      configurable: true,
-      enumerable: true,
-    },
-    [Symbol.toStringTag]: { value: 'URLSearchParams Iterator', configurable: true },
-  })
-
-  function iterate<T>(live: () => readonly Pair[], part: (pair: Pair) => T): IterableIterator<T> {
-    let next = 0
-    const iterator = Object.create(iteratorPrototype) as IterableIterator<T>
-    states.set(iterator, () => {
-      const pair = live()[next]
-      if (pair === undefined) return { value: undefined, done: true }
-      next += 1
-      return { value: part(pair), done: false }
-    })
-    return iterator
-  }
+  iterateByEntries(URLSearchParams.prototype)
 
   function parse(query: string): Pair[] {
     const pairs: Pair[] = []
@@ -206,7 +178,7 @@ const unit: Unit<SearchParamsExports & Record<string, unknown>> = ({ host }) => 
     }
   }
 
-  return { URLSearchParams, paramsOf, refill }
+  return { URLSearchParams, paramsOf, refill, textOfParams }
 }
 export default unit
 
@@ -215,6 +187,10 @@ function matcher(name: unknown, value?: unknown): (pair: Pair) => boolean {
   if (value === undefined) return (pair) => pair[0] === wanted
   const only = text(value)
   return (pair) => pair[0] === wanted && pair[1] === only
+}
+
+function serialize(pairs: readonly Pair[]): string {
+  return pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&')
 }
 
 function encode(part: string): string {
