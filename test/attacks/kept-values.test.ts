@@ -1,0 +1,55 @@
+/** Values of every kind through the log, a checkpoint and a repetition of a run: the same at each border, to the digest. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store.ts'
+import { capability } from '../../src/entry/node.ts'
+import { arbitraryValue } from '../../src/values/arbitrary-value.testkit.ts'
+import { differenceOf } from '../../src/values/difference-of.testkit.ts'
+import { openBank } from './bank.ts'
+
+const SOURCE = `
+  const given = await world.give(1)
+  const back = await world.take(given)
+  await bank.look(given)
+  return [given, await world.take(back)]`
+
+describe('a value that can cross', () => {
+  it('is the same after it was recorded, checkpointed, gone on from and repeated, and so is its guest', async () => {
+    let value: unknown
+    const taken: unknown[] = []
+    const bank = openBank(
+      capability({ name: 'world.give', description: 'Gives', effect: 'read', invoke: () => value }),
+      capability({
+        name: 'world.take',
+        description: 'Takes',
+        effect: 'read',
+        invoke: (args: unknown) => {
+          taken.push(args)
+          return args
+        },
+      }),
+    )
+    const store = createMemoryRunStore()
+    const [here, there] = [await bank.open(store), await bank.open(store)]
+    const options = { grants: bank.grants, stateDigest: true }
+    let runs = 0
+    await fc.assert(
+      fc.asyncProperty(arbitraryValue(), async (drawn) => {
+        value = drawn
+        taken.length = 0
+        runs += 1
+        const run = `r${runs}`
+        await here.run(SOURCE, { ...options, run, stopAtCall: 3 })
+        const outcome = await there.resume(run, options)
+        if (outcome.status !== 'completed') throw new Error(JSON.stringify(outcome))
+        const seen = [...taken, ...(outcome.value as unknown[])]
+        expect(seen).toHaveLength(4)
+        for (const one of seen) expect(differenceOf(drawn, one)).toBeUndefined()
+        const repeated = await here.repeat(run, options)
+        expect(repeated).toMatchObject({ status: 'completed', stateDigest: outcome.stateDigest })
+        expect(repeated.usage.fuel).toBe(outcome.usage.fuel)
+      }),
+      { numRuns: 8 },
+    )
+  })
+})
