@@ -258,7 +258,7 @@ export class Session {
     const logs = this.#logs.entries
     const unhandledRejections = this.#unhandled
     // Written out for the common end: spreading costs more than a small program does (bench: first-result).
-    return end.status === 'completed' && end.left === undefined
+    return end.status === 'completed' && end.left === undefined && end.unread === undefined
       ? { status: 'completed', value: end.value, usage, logs, unhandledRejections }
       : { ...end, usage, logs, unhandledRejections }
   }

@@ -14,7 +14,15 @@ import {
   withMethods,
 } from '../base/option-checks.ts'
 import type { CheckpointOptions, CheckpointPolicy } from './checkpoints.ts'
-import type { RepeatOptions, RestoreOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
+import type {
+  OpenSessionOptions,
+  RepeatOptions,
+  RestoreOptions,
+  ResumeOptions,
+  RunOptions,
+  RuntimeOptions,
+  TurnOptions,
+} from './options.ts'
 
 const RUN: OptionChecks<RunOptions> = {
   input: anything,
@@ -43,6 +51,30 @@ const RUN: OptionChecks<RunOptions> = {
   principal: aText,
   label: oneOf('plain', 'secret'),
   thread: oneOf('host', 'worker'),
+}
+
+const SESSION: OptionChecks<OpenSessionOptions> = {
+  grants: RUN.grants,
+  limits: RUN.limits,
+  seed: RUN.seed,
+  domain: RUN.domain,
+  principal: RUN.principal,
+  label: RUN.label,
+  thread: RUN.thread,
+  language: RUN.language,
+  modules: RUN.modules,
+  loadModule: RUN.loadModule,
+  importMap: RUN.importMap,
+  from: [(value) => value instanceof Uint8Array, 'a Uint8Array'],
+}
+
+const TURN: OptionChecks<TurnOptions> = {
+  input: RUN.input,
+  limits: RUN.limits,
+  signal: RUN.signal,
+  language: RUN.language,
+  fileName: RUN.fileName,
+  stateDigest: RUN.stateDigest,
 }
 
 const RESTORE: OptionChecks<RestoreOptions> = {
@@ -98,6 +130,16 @@ const RUNTIME: OptionChecks<RuntimeOptions> = {
   engineId: aText,
   store: withMethods('a run store', 'putBlob', 'getBlob', 'head', 'setHead', 'append', 'entries', 'lease'),
   checkpoints: anObject,
+}
+
+/** @throws CaissonError `invalid_argument` */
+export function checkSessionOptions(options: OpenSessionOptions): void {
+  checkOptions(options, SESSION)
+}
+
+/** @throws CaissonError `invalid_argument` */
+export function checkTurnOptions(options: TurnOptions): void {
+  checkOptions(options, TURN)
 }
 
 /** @throws CaissonError `invalid_argument` with `details: { option }` */

@@ -23,6 +23,8 @@ export interface GuestState {
    * the place of another one in the log. Left out by builds that did not tie the two.
    */
   readonly mark?: string
+  /** Of a session: how many turns its guest has taken. It waits for nothing but the next one. */
+  readonly turns?: number
 }
 
 const VERSION = 1
@@ -42,8 +44,11 @@ export function decodeGuestState(bytes: Uint8Array): GuestState {
     throw corrupted('it is not of version 1')
   }
   // Earlier builds wrote a list `inDoubt`, which nobody read: what is in doubt follows from the record of the run.
-  const { guestId, limits, session, machine, mark } = state
+  const { guestId, limits, session, machine, mark, turns } = state
   if (typeof guestId !== 'string' || !GUEST_ID.test(guestId)) throw corrupted('the id of the guest is none')
+  if (turns !== undefined && !(Number.isSafeInteger(turns) && (turns as number) >= 0)) {
+    throw corrupted('the number of its turns is none')
+  }
   if (mark !== undefined && typeof mark !== 'string') throw corrupted('the name of its mark is none')
   return {
     guestId,
@@ -51,6 +56,7 @@ export function decodeGuestState(bytes: Uint8Array): GuestState {
     session: checkedSession(session),
     machine,
     ...(mark !== undefined && { mark }),
+    ...(turns !== undefined && { turns: turns as number }),
   }
 }
 

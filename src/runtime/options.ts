@@ -109,6 +109,24 @@ export interface RunOptions extends ModuleOptions {
   readonly thread?: 'host' | 'worker'
 }
 
+/** Options of a session: what all its turns have in common. */
+export interface OpenSessionOptions
+  extends ModuleOptions,
+    Pick<
+      RunOptions,
+      'grants' | 'limits' | 'seed' | 'domain' | 'principal' | 'label' | 'thread' | 'language'
+    > {
+  /**
+   * A checkpoint of a session of the same domain and principal: the guest goes on as it was then. It needs the grants
+   * that it had, no fewer and no more. `seed` is not used then.
+   */
+  readonly from?: Uint8Array
+}
+
+/** Options of one turn of a session. */
+export interface TurnOptions
+  extends Pick<RunOptions, 'input' | 'limits' | 'signal' | 'language' | 'fileName' | 'stateDigest'> {}
+
 /**
  * Options of a guest that goes on from a checkpoint. The program, its input, its seed and its time come from there.
  * Grants are the ones it had, no fewer and no more; their rules are those of now.

@@ -27,17 +27,26 @@ import {
   checkResumeOptions,
   checkRunOptions,
   checkRuntimeOptions,
+  checkSessionOptions,
 } from './check-options.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { failureHint } from './failure-hint.ts'
 import { failureReport } from './failure-report.ts'
 import type { Guest } from './guest.ts'
 import { GuestLine } from './guest-line.ts'
+import { type GuestSession, openGuestSession } from './guest-session.ts'
 import { holdsThread, LinePlace } from './line-place.ts'
 import { MachineMaker } from './machine-maker.ts'
 import { type LimitBounds, machineStart } from './machine-start.ts'
 import { ModuleDesk, type WithModules, withLoading } from './module-desk.ts'
-import type { RepeatOptions, RestoreOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
+import type {
+  OpenSessionOptions,
+  RepeatOptions,
+  RestoreOptions,
+  ResumeOptions,
+  RunOptions,
+  RuntimeOptions,
+} from './options.ts'
 import type { Outcome } from './outcome.ts'
 import type { Platform } from './platform.ts'
 import { type KeptOutcome, RunKeeper } from './run-keeper.ts'
@@ -60,6 +69,11 @@ export interface Runtime {
   run(source: string, options?: RunOptions): Promise<Outcome>
   /** Starts a program and stops at its first calls: see `Guest`. */
   start(source: string, options?: RunOptions): Promise<Guest>
+  /**
+   * Opens a guest that is told one program after the other, as at a prompt: see `GuestSession`.
+   * @throws CaissonError `invalid_argument`, `invalid_limit`, `unknown_capability`, `disposed`; with `from` as `restore`
+   */
+  openSession(options?: OpenSessionOptions): Promise<GuestSession>
   /**
    * Takes up a guest from a checkpoint that stands alone. Nothing is run or invoked until it is stepped, or told to
    * `finish`. Its pending calls pass the gate of now; no record tells whether they took effect before, so those that
@@ -204,6 +218,25 @@ class PooledRuntime implements Runtime {
 
   async start(source: string, options: RunOptions = {}): Promise<Guest> {
     return this.#stepped.start(await this.#admit(source, options), options)
+  }
+
+  async openSession(options: OpenSessionOptions = {}): Promise<GuestSession> {
+    checkSessionOptions(options)
+    return openGuestSession(
+      {
+        platform: this.#given,
+        typescript: this.#typescript,
+        checkpoints: this.#checkpoints,
+        machines: this.#machines,
+        line: this.#line,
+        bounds: this.#bounds,
+        newGuestId: () => this.#newGuestId(),
+        gateFor: (own, guestId) => this.#gateFor(own, guestId),
+        sessionOf: (machine, start, gate, signal) => this.#sessionOf(machine, start, gate, signal),
+        complete: (outcome, start) => this.#complete(outcome, start),
+      },
+      this.#modules.open(options),
+    )
   }
 
   async restore(checkpoint: Uint8Array, options: RestoreOptions = {}): Promise<Guest> {

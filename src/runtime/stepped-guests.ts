@@ -98,7 +98,13 @@ export class SteppedGuests {
     const { domain = DEFAULT_DOMAIN, principal = '', signal } = options
     const read = await checkpoints.read(checkpoint.slice(), { tenant: domain, principal })
     await this.#refuseKept(read.header.run, signal)
-    const { guestId, session: restored } = read.state
+    const { guestId, session: restored, turns } = read.state
+    if (turns !== undefined) {
+      throw new CaissonError(
+        'checkpoint_refused',
+        'The checkpoint is of a session between two turns: go on with it by openSession({ from }).',
+      )
+    }
     const gate = gateFor(options, guestId)
     const limits = this.#limitsAfter(read.state.limits, options.limits)
     checkFits(read.memoryBytes, limits)

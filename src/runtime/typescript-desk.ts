@@ -96,19 +96,13 @@ export class TypeScriptDesk {
     const { source, fileName, language = 'auto', form = 'auto' } = text
     const asItIs: Prepared = { code: source, places: [], language: 'js' }
     const { domain = DEFAULT_DOMAIN, limits } = whose
-    const { monotonic, machines } = this.#parts
+    const { monotonic } = this.#parts
     const control = controlOf(whose, monotonic)
     const which = languageOf(source, language, fileName)
     if (which === 'js') return asItIs
     const known = this.#known.get(domain, source)
     if (which === 'unsure') {
-      // Turns start from a shallow stack, and so does this.
-      if (known.isJavaScript === undefined) await Promise.resolve()
-      const isJavaScript =
-        known.isJavaScript ?? parsesAsJavaScript(machines.scout({ domain }).pool, source, form, control)
-      // Stopped by the guest's own deadline or abort: as soon as it begins, the machine is too.
-      if (isJavaScript === undefined) return asItIs
-      this.#known.learn(domain, source, { isJavaScript })
+      const isJavaScript = await this.#parses(domain, source, form, control)
       if (isJavaScript) return asItIs
     }
     const transpiled = known.transpiled ?? (await this.#read(source, control))
@@ -126,22 +120,19 @@ export class TypeScriptDesk {
   ): Promise<MachineStart> {
     const { source, limits } = start
     const { fileName, language, domain = DEFAULT_DOMAIN, signal } = options
-    const which = languageOf(source, language ?? 'auto', fileName)
-    if (which !== 'ts' && !DECLARES.test(source)) return { ...start, form: 'script' }
     const control = controlOf({ limits, signal }, this.#parts.monotonic)
-    let task: 'turn-js' | 'turn-ts' = which === 'ts' ? 'turn-ts' : 'turn-js'
-    let written = await this.#readOnce(domain, source, control, task)
-    // What does not parse as JavaScript is TypeScript, where nobody said what it is.
-    if (written.status === 'refused' && which === 'unsure') {
-      task = 'turn-ts'
-      written = await this.#readOnce(domain, source, control, task)
-    }
+    const which = languageOf(source, language ?? 'auto', fileName)
+    const isJavaScript =
+      which === 'js' || (which === 'unsure' && (await this.#parses(domain, source, 'auto', control)))
+    if (isJavaScript && !DECLARES.test(source)) return { ...start, form: 'script' }
+    const task = isJavaScript ? 'turn-js' : 'turn-ts'
+    const written = await this.#readOnce(domain, source, control, task)
     const prepared = preparedOf(written, start.fileName, limits)
     if ('ended' in prepared) return { ...start, form: 'script', ended: prepared.ended }
     const { code, places } = prepared
     const digest = sha256(new TextEncoder().encode(source))
     const by = `sha256:${TYPESCRIPT_MANIFEST.sha256}`
-    const spoken = task === 'turn-ts' ? 'ts' : 'js'
+    const spoken = isJavaScript ? 'js' : 'ts'
     return { ...start, form: 'script', source: code, written: { language: spoken, digest, by, places } }
   }
 
@@ -157,6 +148,18 @@ export class TypeScriptDesk {
     const read = await this.#read(source, control, task)
     if (isFinal(read)) this.#known.learn(domain, key, { transpiled: read })
     return read
+  }
+
+  /** Whether the engine takes a source as JavaScript; true where the time did not suffice to tell. */
+  async #parses(domain: string, source: string, form: ProgramForm, control: TurnControl): Promise<boolean> {
+    const known = this.#known.get(domain, source).isJavaScript
+    if (known !== undefined) return known
+    // Turns start from a shallow stack, and so does this.
+    await undefined
+    const { pool } = this.#parts.machines.scout({ domain })
+    const isJavaScript = parsesAsJavaScript(pool, source, form, control)
+    if (isJavaScript !== undefined) this.#known.learn(domain, source, { isJavaScript })
+    return isJavaScript ?? true
   }
 
   /** For the modules of a program, which end it where nothing can be made of one. */
