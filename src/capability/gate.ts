@@ -26,7 +26,7 @@ import type { Ledger } from './budget.ts'
 import type { GuestCapability, PendingCall } from './call.ts'
 import { Refusal } from './call.ts'
 import { type Delivery, refusedDelivery } from './delivery.ts'
-import { approve } from './gate/approve.ts'
+import { approve as askPerson } from './gate/approve.ts'
 import { authorise, checkRevoked } from './gate/authorise.ts'
 import { checkAnswer } from './gate/check-answer.ts'
 import { checkResult } from './gate/check-result.ts'
@@ -148,7 +148,7 @@ export function createGate(options: GateOptions): Gate {
         reserve(passage, final, call.bytes, call.id, parts) ??
         checkStop(stop)
       if (refused !== undefined) return refused
-      const rejected = await approveWhereAsked(passage, final, call, stop, watcher)
+      const rejected = await approve(passage, final, call, stop, watcher)
       if (rejected !== undefined) return rejected
       const idempotencyKey = `${parts.guestId}/${call.id}`
       const { effect } = passage.capability
@@ -176,7 +176,8 @@ export function createGate(options: GateOptions): Gate {
     }
   }
 
-  async function approveWhereAsked(
+  /** Asks a person, where the grant says so. */
+  async function approve(
     passage: Passage,
     final: FinalValue,
     call: PendingCall,
@@ -185,7 +186,7 @@ export function createGate(options: GateOptions): Gate {
   ): Promise<Refusal | undefined> {
     if (passage.grant.rule.approve !== true) return undefined
     watcher?.approvalBegins()
-    const rejected = await approve(passage, final, call, parts, stop)
+    const rejected = await askPerson(passage, final, call, parts, stop)
     watcher?.approvalEnds()
     return rejected ?? checkStop(stop) ?? checkRevoked(passage)
   }
@@ -204,7 +205,7 @@ export function createGate(options: GateOptions): Gate {
       )
     }
     if (recorded.approved === true) return undefined
-    return approveWhereAsked(passage, final, call, stop, watcher)
+    return approve(passage, final, call, stop, watcher)
   }
 
   async function readmit(call: PendingCall, stop: Stop): Promise<Admission | Refusal> {
