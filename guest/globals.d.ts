@@ -170,6 +170,63 @@ declare class FormData {
   [Symbol.iterator](): IterableIterator<[string, FormDataEntryValue]>
 }
 
+type BodyInit = string | Blob | ArrayBuffer | ArrayBufferView | FormData | URLSearchParams
+type HeadersInit = Headers | Record<string, string> | Iterable<readonly [string, string]>
+
+interface ResponseInit {
+  status?: number
+  statusText?: string
+  headers?: HeadersInit
+}
+
+declare class Response {
+  constructor(body?: BodyInit | null, init?: ResponseInit)
+  static error(): Response
+  static json(data: unknown, init?: ResponseInit): Response
+  static redirect(url: string | URL, status?: number): Response
+  readonly type: 'basic' | 'default' | 'error'
+  readonly url: string
+  readonly redirected: boolean
+  readonly status: number
+  readonly ok: boolean
+  readonly statusText: string
+  readonly headers: Headers
+  readonly bodyUsed: boolean
+  clone(): Response
+  arrayBuffer(): Promise<ArrayBuffer>
+  blob(): Promise<Blob>
+  bytes(): Promise<Uint8Array>
+  formData(): Promise<FormData>
+  json(): Promise<any>
+  text(): Promise<string>
+}
+
+interface RequestInit {
+  method?: string
+  headers?: HeadersInit
+  body?: BodyInit | null
+  redirect?: 'follow' | 'error' | 'manual'
+  signal?: AbortSignal | null
+}
+
+declare class Request {
+  constructor(input: string | URL | Request, init?: RequestInit)
+  readonly method: string
+  readonly url: string
+  readonly headers: Headers
+  readonly redirect: 'follow' | 'error' | 'manual'
+  readonly signal: AbortSignal
+  readonly duplex: 'half'
+  readonly bodyUsed: boolean
+  clone(): Request
+  arrayBuffer(): Promise<ArrayBuffer>
+  blob(): Promise<Blob>
+  bytes(): Promise<Uint8Array>
+  formData(): Promise<FormData>
+  json(): Promise<any>
+  text(): Promise<string>
+}
+
 interface EventInit {
   bubbles?: boolean
   cancelable?: boolean

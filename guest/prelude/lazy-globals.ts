@@ -23,6 +23,8 @@ const UNITS: Readonly<Record<string, readonly string[]>> = {
   headers: ['Headers'],
   navigator: ['navigator', 'Navigator'],
   performance: ['performance', 'Performance'],
+  request: ['Request'],
+  response: ['Response'],
   url: ['URL'],
   'url-search-params': ['URLSearchParams'],
 }

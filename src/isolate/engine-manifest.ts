@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-d301dff30b71df28',
+  id: 'quickjs-1922fdc3c04f2fcd',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -18,8 +18,8 @@ export const ENGINE_MANIFEST: EngineManifest = {
     rejectionField: 160,
   },
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
-  guest: '1e2412359d644564254fa3b9aeae89500f70469502e8803069932ece25be410e',
-  base: 'sha256:c6bcc1e7c557cd880a63d7c10f3b5089c2f3247e700dfa24005033590b40c373',
+  guest: '7e5a31f08585affe16d789dc7ef26507a42fbd1f4e442307fdd8725da0cc8f8c',
+  base: 'sha256:031bc77639fcfcc7085e2e774f52f17b1ddb6e8d739a193bb74a60bf1b726173',
   profiles: {
     v8: {
       sha256: 'e943977dfb653e769f3c2f487e55d2a956c1f18590d102041c88017ebff13cfb',
