@@ -227,6 +227,9 @@ declare class Request {
   text(): Promise<string>
 }
 
+/** Over the capability `net.fetch`. @throws TypeError unless that is granted, and for what it does not allow */
+declare function fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
+
 interface EventInit {
   bubbles?: boolean
   cancelable?: boolean

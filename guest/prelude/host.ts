@@ -46,6 +46,8 @@ export type UnitExports = Readonly<Record<string, unknown>>
 export interface Internals {
   readonly host: Host
   readonly timers: Pick<Timers, 'set' | 'clear'>
+  /** The capability `net.fetch` as the host installed it, if it was granted. */
+  readonly netFetch: () => ((request: object) => unknown) | undefined
   /** The exports of a unit, whatever a guest did to the globals of the same names. */
   readonly use: (unit: string) => UnitExports
   /** The same, of a unit that was evaluated: without it there is no object of its classes. */

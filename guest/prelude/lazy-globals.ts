@@ -19,6 +19,7 @@ const UNITS: Readonly<Record<string, readonly string[]>> = {
   'dom-exception': ['DOMException'],
   encoding: ['TextDecoder', 'TextEncoder'],
   events: ['CustomEvent', 'Event', 'EventTarget'],
+  fetch: ['fetch'],
   'form-data': ['FormData'],
   headers: ['Headers'],
   navigator: ['navigator', 'Navigator'],

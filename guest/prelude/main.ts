@@ -24,10 +24,14 @@ export default function install(host: Host): Readonly<Record<string, (...args: n
   define(Error.prototype, 'stack', '')
   const timers = installTimers(host)
   const { fireTimer, nextTimer, countTimers } = timers
-  const internals = createInternals(host, timers)
+  let netFetch: ((request: object) => unknown) | undefined
+  const lendFetch = (granted: typeof netFetch): void => {
+    netFetch = granted
+  }
+  const internals = createInternals(host, timers, () => netFetch)
   define(globalThis, 'self', globalThis)
   define(globalThis, 'console', createConsole(internals))
   defineMicrotasks(host)
   defineLazyGlobals(internals)
-  return { fireTimer, nextTimer, countTimers }
+  return { fireTimer, nextTimer, countTimers, lendFetch }
 }

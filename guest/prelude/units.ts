@@ -11,11 +11,16 @@ const { defineProperty, keys, create } = Object
 const { toStringTag } = Symbol
 
 /** What units are evaluated with, and where their exports are found again. */
-export function createInternals(host: Host, timers: Pick<Timers, 'set' | 'clear'>): Internals {
+export function createInternals(
+  host: Host,
+  timers: Pick<Timers, 'set' | 'clear'>,
+  netFetch: Internals['netFetch'],
+): Internals {
   const loaded: Record<string, UnitExports> = create(null)
   const internals: Internals = {
     host,
     timers,
+    netFetch,
     loaded: (unit) => loaded[unit],
     use(unit) {
       let exports = loaded[unit]

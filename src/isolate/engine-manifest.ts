@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-1922fdc3c04f2fcd',
+  id: 'quickjs-51d8bd26d1846097',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -18,8 +18,8 @@ export const ENGINE_MANIFEST: EngineManifest = {
     rejectionField: 160,
   },
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
-  guest: '7e5a31f08585affe16d789dc7ef26507a42fbd1f4e442307fdd8725da0cc8f8c',
-  base: 'sha256:031bc77639fcfcc7085e2e774f52f17b1ddb6e8d739a193bb74a60bf1b726173',
+  guest: '3282bc5bff9408a78bac457c1c71df3e4e5f336696c90186967d834981684326',
+  base: 'sha256:127e136a3624e0abfcd174a553f833d13c5e77e580bc15ce7c961347677b7b2e',
   profiles: {
     v8: {
       sha256: 'e943977dfb653e769f3c2f487e55d2a956c1f18590d102041c88017ebff13cfb',

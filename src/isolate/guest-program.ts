@@ -34,6 +34,9 @@ const PENDING = 0
 const FULFILLED = 1
 const REJECTED = 2
 
+/** The capability that the `fetch` of the library stands on. */
+const NET_FETCH = 'net.fetch'
+
 type Stage = 'evaluating' | 'final'
 
 /** A program that waits, as plain data. Numbers are addresses in the guest. */
@@ -149,6 +152,7 @@ export class GuestProgram {
       }
       const fn = functionFor(last, index)
       this.#define(object, last, fn)
+      if (name === NET_FETCH) this.#pooled.callAndFree(this.#pooled.guest.lendFetch, fn)
       this.#pooled.free(fn)
     })
     this.#pooled.free(...namespaces.values())

@@ -29,6 +29,8 @@ export interface GuestRuntime {
   readonly fireTimer: number
   readonly nextTimer: number
   readonly countTimers: number
+  /** Gives the library the capability that its `fetch` stands on (`guest/prelude/main.ts`). */
+  readonly lendFetch: number
 }
 
 /** A C stack limit inside the engine; the metered depth ends every recursion before it. */
@@ -61,7 +63,7 @@ export function installGuestRuntime(instance: EngineInstance): GuestRuntime {
 }
 
 /** What the prelude gives the host to call. */
-type PreludeCells = Pick<GuestRuntime, 'fireTimer' | 'nextTimer' | 'countTimers'>
+type PreludeCells = Pick<GuestRuntime, 'fireTimer' | 'nextTimer' | 'countTimers' | 'lendFetch'>
 
 /** Evaluates the prelude and gives it the host functions that it was built with. */
 function installPrelude(
@@ -88,6 +90,7 @@ function installPrelude(
     fireTimer: given('fireTimer'),
     nextTimer: given('nextTimer'),
     countTimers: given('countTimers'),
+    lendFetch: given('lendFetch'),
   }
   for (const cell of [installed, prelude, ...functions]) x.QTS_FreeValuePointer(context, cell)
   return called

@@ -70,7 +70,6 @@ const PLATFORM_GLOBALS: ReadonlyMap<string, string> = new Map([
   ['__filename', 'a guest has no files of its own; grant files.readText and call files.readText({ path })'],
   ['Deno', 'grant the capability of the host that does what is needed'],
   ['Bun', 'grant the capability of the host that does what is needed'],
-  ['fetch', 'grant net.fetch and call net.fetch({ url })'],
   ['XMLHttpRequest', 'grant net.fetch and call net.fetch({ url })'],
   ['WebSocket', 'grant a capability of the host that talks to the other side'],
   ['EventSource', 'grant a capability of the host that talks to the other side'],

@@ -11,7 +11,7 @@ export interface Answer {
   readonly statusText: string
   readonly redirected: boolean
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Uint8Array
+  readonly body: Uint8Array | string
 }
 
 /** What `fetch` needs of it. */
@@ -34,7 +34,7 @@ const BODILESS = [101, 103, 204, 205, 304]
 const REDIRECTS = [301, 302, 303, 307, 308]
 
 const unit: Unit<ResponseExports & Record<string, unknown>> = (internals) => {
-  const { use } = internals
+  const { host, use } = internals
   const { addMissing, freezeHeaders, headersFrom, headerValue } = use('headers') as unknown as HeadersExports
   let ready: Parts | undefined
   let messageOf!: (self: unknown) => Message
@@ -142,7 +142,7 @@ const unit: Unit<ResponseExports & Record<string, unknown>> = (internals) => {
     const hasBody = !BODILESS.includes(status)
     return respond({
       ...{ type: 'basic', url: url.replace(/#.*$/, ''), redirected, status, statusText, headers: own },
-      body: hasBody ? { bytes: body, used: false } : null,
+      body: hasBody ? { bytes: typeof body === 'string' ? host.encodeText(body) : body, used: false } : null,
     })
   }
 
