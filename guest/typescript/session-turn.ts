@@ -50,6 +50,7 @@ function writeStatement(program: Program, rewriting: Rewriting, start: number, e
         'a session has no exports',
         'leave out "export": what a turn declares, the next ones see',
       )
+    default:
   }
 }
 

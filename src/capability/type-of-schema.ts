@@ -127,7 +127,7 @@ class TypeWriter {
 }
 
 /** A description as a comment before what it describes, or nothing. */
-export function comment(schema: unknown): string {
+function comment(schema: unknown): string {
   const text = isRecord(schema) && typeof schema.description === 'string' ? schema.description : ''
   return text.trim() === '' ? '' : `/** ${commentText(text)} */ `
 }

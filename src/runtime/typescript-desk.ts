@@ -155,7 +155,7 @@ export class TypeScriptDesk {
     const known = this.#known.get(domain, source).isJavaScript
     if (known !== undefined) return known
     // Turns start from a shallow stack, and so does this.
-    await undefined
+    await Promise.resolve()
     const { pool } = this.#parts.machines.scout({ domain })
     const isJavaScript = parsesAsJavaScript(pool, source, form, control)
     if (isJavaScript !== undefined) this.#known.learn(domain, source, { isJavaScript })

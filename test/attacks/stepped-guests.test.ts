@@ -43,8 +43,8 @@ describe('a stepped guest', () => {
       for (let i = 0; i < 3; i += 1) {
         const guest = await runtime.start(source, { grants: bank.grants, thread })
         const capturing = endOf(guest.checkpoint())
-        await null
-        await null
+        await Promise.resolve()
+        await Promise.resolve()
         guest.dispose()
         expect(await capturing).toMatch(/done|isolate_destroyed/)
         expect(await endOf(guest.finish())).toBe('aborted')
@@ -62,7 +62,7 @@ describe('a stepped guest', () => {
     for (let turns = 0; turns < 30; turns += 1) {
       const stop = new AbortController()
       const restoring = runtime.restore(bytes, { grants: bank.grants, signal: stop.signal })
-      for (let i = 0; i < turns; i += 1) await null
+      for (let i = 0; i < turns; i += 1) await Promise.resolve()
       stop.abort()
       expect(await endOf(restoring.then((again) => again.finish()))).toBe('aborted')
     }

@@ -90,7 +90,7 @@ describe('two that resume one run at once', () => {
     const others: Promise<string>[] = []
     for (let i = 0; i < 60; i += 1) {
       others.push(endOf(runtime.resume('r', { grants })))
-      await null
+      await Promise.resolve()
     }
     expect(await first).toMatchObject({ value: 1 })
     for (const end of await Promise.all(others)) expect(end).toMatch(/store_conflict|completed/)

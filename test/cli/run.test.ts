@@ -120,7 +120,7 @@ describe('what a run prints', () => {
     expect(stderr).toContain("failed: ReferenceError: 'require' is not defined")
     expect(stderr).toContain('--> stdin:2:3')
     expect(stderr).toMatch(/2 \| {3}require\("fs"\)\n +\| {3}\^/)
-    expect(stderr).toMatch(/next: [^]*--allow-read/)
+    expect(stderr).toMatch(/next: [\s\S]*--allow-read/)
   })
 
   it('is that of a program in TypeScript, told by its name or by what it is, with places of its source', async () => {

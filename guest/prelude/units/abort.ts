@@ -2,22 +2,14 @@
  * `AbortController` and `AbortSignal` of the DOM standard. Timeouts are logical timers of the prelude's own, whatever
  * became of the guest's `setTimeout`.
  */
+
+import type { AbortExports } from '../abort-exports.ts'
 import type { Unit } from '../host.ts'
 import type { DOMExceptionExports } from './dom-exception.ts'
 import type { EventExports } from './events.ts'
 
 /** The longest delay that a timer takes. */
 const MOST_MS = 0x7fff_ffff
-
-/** What other units need beside the globals. */
-export interface AbortExports {
-  /** @throws TypeError for what is no AbortSignal */
-  readonly isAborted: (signal: unknown) => boolean
-  /** Calls `act` when the signal aborts, before its listeners hear of it. @returns what calls that off */
-  readonly onAbort: (signal: unknown, act: () => void) => () => void
-  /** Why it was aborted. */
-  readonly reasonOf: (signal: unknown) => unknown
-}
 
 const unit: Unit<AbortExports & Record<string, unknown>> = ({ timers, use }) => {
   const { EventTarget, fire } = use('events') as unknown as EventExports

@@ -1,7 +1,8 @@
 /** `Event`, `EventTarget` and `CustomEvent` of the DOM standard, without a tree: the path of an event is its target. */
+
+import type { AbortExports } from '../abort-exports.ts'
 import { dictionary, requireArguments } from '../arguments.ts'
 import type { Unit } from '../host.ts'
-import type { AbortExports } from './abort.ts'
 import type { DOMExceptionExports } from './dom-exception.ts'
 
 type Callback = ((event: unknown) => unknown) | { handleEvent(event: unknown): unknown }

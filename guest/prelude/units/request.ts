@@ -2,10 +2,11 @@
  * `Request` of the Fetch standard. What the capability of the host cannot do (caches, modes, credentials) is not
  * there.
  */
+
+import type { AbortExports } from '../abort-exports.ts'
 import { byteString, dictionary, requireArguments, usvString } from '../arguments.ts'
 import { type Body, defineBody, extractBody, type Message } from '../body.ts'
 import type { Unit } from '../host.ts'
-import type { AbortExports } from './abort.ts'
 import type { HeadersExports } from './headers.ts'
 
 /** What a request says. */
