@@ -9,6 +9,6 @@ export interface TypeScriptManifest {
 
 export const TYPESCRIPT_MANIFEST: TypeScriptManifest = {
   sucrase: '3.35.1',
-  sha256: 'd133d354ca08749c5a6d117c03e7073d125974ce1c65f0e559b439ac313bbbec',
-  characters: 67624,
+  sha256: '051d454cd3e8e47c4c7a4c678f8a6022817d9572719d993bdc8de668d3e4ca8d',
+  characters: 67633,
 }
