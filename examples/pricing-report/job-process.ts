@@ -2,11 +2,11 @@
  * The process that runs the program, and that is killed: it begins the run or goes on with it, and tells its parent
  * what happens. All that must outlive it is in the store.
  */
-import { readFile } from 'node:fs/promises'
 import { openDirectoryRunStore } from '../../host-bindings/store/node/directory-run-store.node.ts'
-import { openRuntime } from '../../src/entry/node.ts'
+import { type Outcome, openRuntime } from '../../src/entry/node.ts'
 import { openJob } from './job.ts'
 import type { JobEvent, JobOrder } from './job-events.ts'
+import { readProgram } from './program-source.ts'
 import { CHECKPOINT_EVERY, GRANTS, LIMITS, RUN } from './terms.ts'
 import { watchedStore } from './watched-store.ts'
 
@@ -45,16 +45,7 @@ const runtime = await openRuntime({
 tell({ type: 'ready', engine: runtime.engine })
 try {
   const outcome =
-    act === 'begin'
-      ? await runtime.run(await readFile(new URL('./program.js', import.meta.url), 'utf8'), {
-          run: RUN,
-          input: { priceService: origin },
-          grants: GRANTS,
-          limits: LIMITS,
-          fileName: 'program.js',
-          stateDigest: true,
-        })
-      : await runtime.resume(RUN, { grants: GRANTS, stateDigest: true })
+    act === 'begin' ? await begin() : await runtime.resume(RUN, { grants: GRANTS, stateDigest: true })
   const artifacts = job.artifacts().map(({ path, name, bytes }) => ({ path: path ?? name, bytes }))
   tell({ type: 'outcome', outcome, artifacts })
 } finally {
@@ -63,4 +54,18 @@ try {
   await job[Symbol.asyncDispose]()
   process.removeAllListeners('disconnect')
   process.disconnect?.()
+}
+
+/** Only a start needs the program and its modules: the run that is kept has them. */
+async function begin(): Promise<Outcome> {
+  const { source, fileName, modules } = await readProgram()
+  return runtime.run(source, {
+    run: RUN,
+    input: { priceService: origin },
+    grants: GRANTS,
+    limits: LIMITS,
+    fileName,
+    modules,
+    stateDigest: true,
+  })
 }

@@ -1,7 +1,13 @@
 /** The program with stand-ins for what it is granted: what it does about trouble, and what its report looks like. */
-import { readFileSync } from 'node:fs'
-import vm from 'node:vm'
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { declareCapabilities } from '../../src/capability/declare-capabilities.ts'
+import { CaissonError, capability, openRuntime, type Runtime } from '../../src/entry/node.ts'
+import { openJob } from './job.ts'
+import { readProgram } from './program-source.ts'
+import { GRANTS, LIMITS } from './terms.ts'
 
 interface Row {
   readonly sku: string
@@ -13,8 +19,6 @@ interface Row {
   readonly supplier: string
   readonly stock: number
 }
-
-const SOURCE = readFileSync(new URL('./program.js', import.meta.url), 'utf8')
 
 function row(at: number, changes: Partial<Row> = {}): Row {
   return {
@@ -44,59 +48,99 @@ interface Written {
   readonly data: string
 }
 
-async function runProgram(world: World) {
-  const urls: string[] = []
-  const sleeps: number[] = []
-  const written: Written[] = []
-  const queries: string[] = []
-  const rates = { EUR: 1, USD: 2, GBP: 0.5 }
-  const refusals = [...(world.refusals ?? [])]
-  const context = vm.createContext({
-    console: { log: () => {}, warn: () => {} },
-    sql: {
-      query: async ({ text }: { text: string }) => {
-        queries.push(text)
-        if (text.includes('lead_time_days') && world.lacksLeadTimes !== false) {
-          throw Object.assign(new Error('column does not exist'), { code: 'query_failed' })
-        }
-        const suppliers = [...new Set(world.rows.map(({ supplier }) => supplier))]
-        return {
-          rows: text.includes('base_price')
-            ? world.rows
-            : suppliers.map((supplier) => ({ supplier, products: 1 })),
-        }
-      },
+/** What the program did to its world. */
+interface Deeds {
+  readonly urls: string[]
+  readonly sleeps: number[]
+  readonly queries: string[]
+  readonly written: Written[]
+}
+
+const RATES = { EUR: 1, USD: 2, GBP: 0.5 }
+let world: World
+let deeds: Deeds
+let refusals: number[]
+let runtime: Runtime
+const program = await readProgram()
+
+const standIns = [
+  capability({
+    name: 'sql.query',
+    description: 'Rows of the world',
+    effect: 'read',
+    invoke: (args) => {
+      const { text } = args as { text: string }
+      deeds.queries.push(text)
+      if (text.includes('lead_time_days') && world.lacksLeadTimes !== false) {
+        throw new CaissonError('query_failed', 'column does not exist')
+      }
+      const suppliers = [...new Set(world.rows.map(({ supplier }) => supplier))]
+      const rows = text.includes('base_price')
+        ? world.rows
+        : suppliers.map((supplier) => ({ supplier, products: 1 }))
+      return { rows }
     },
-    net: {
-      fetch: async ({ url }: { url: string }) => {
-        urls.push(url)
-        const status = refusals.shift() ?? 200
-        if (status !== 200) return { status, headers: { 'retry-after': '2' }, body: '{}' }
-        const skus = decodeURIComponent(url).split('sku=')[1]?.split(',') ?? []
-        const prices = skus.flatMap((sku) => {
-          const price = world.priceOf(sku)
-          return price === undefined ? [] : [{ sku, price, currency: 'EUR' }]
-        })
-        const body = url.endsWith('/rates') ? { rates } : { asOf: '2026-01-16T06:00:00Z', prices }
-        return { status, headers: {}, body: JSON.stringify(body) }
-      },
+  }),
+  capability({
+    name: 'net.fetch',
+    description: 'Prices of the world',
+    effect: 'read',
+    invoke: (args) => {
+      const { url } = args as { url: string }
+      deeds.urls.push(url)
+      const status = refusals.shift() ?? 200
+      if (status !== 200) return { status, headers: { 'retry-after': '2' }, body: '{}' }
+      const skus = decodeURIComponent(url).split('sku=')[1]?.split(',') ?? []
+      const prices = skus.flatMap((sku) => {
+        const price = world.priceOf(sku)
+        return price === undefined ? [] : [{ sku, price, currency: 'EUR' }]
+      })
+      const body = url.endsWith('/rates') ? { rates: RATES } : { asOf: '2026-01-16T06:00:00Z', prices }
+      return { status, headers: {}, body: JSON.stringify(body) }
     },
-    clock: { sleep: async ({ ms }: { ms: number }) => void sleeps.push(ms) },
-    artifacts: {
-      write: async (artifact: Written) => {
-        written.push(artifact)
-        return {
-          name: artifact.name,
-          digest: 'sha256:0',
-          mediaType: artifact.mediaType,
-          bytes: artifact.data.length,
-        }
-      },
+  }),
+  capability({
+    name: 'clock.sleep',
+    description: 'Takes no time',
+    effect: 'read',
+    invoke: (args) => {
+      deeds.sleeps.push((args as { ms: number }).ms)
+      return null
     },
+  }),
+  capability({
+    name: 'artifacts.write',
+    description: 'Keeps it for the test',
+    effect: 'write',
+    invoke: (args) => {
+      const artifact = args as Written
+      deeds.written.push(artifact)
+      const { name, mediaType, data } = artifact
+      return { name, digest: 'sha256:0', mediaType, bytes: data.length }
+    },
+  }),
+]
+
+beforeAll(async () => {
+  runtime = await openRuntime({ capabilities: standIns })
+})
+afterAll(() => runtime.close())
+
+async function runProgram(given: World) {
+  world = given
+  refusals = [...(given.refusals ?? [])]
+  deeds = { urls: [], sleeps: [], queries: [], written: [] }
+  const { source, fileName, modules } = program
+  const outcome = await runtime.run(source, {
+    input: { priceService: 'http://prices.test' },
+    grants: GRANTS,
+    limits: LIMITS,
+    fileName,
+    modules,
   })
-  const program = vm.runInContext(SOURCE, context) as (input: unknown) => Promise<Record<string, unknown>>
-  const result = await program({ priceService: 'http://prices.test' })
-  return { result, urls, sleeps, queries, html: written[0]?.data ?? '', written }
+  if (outcome.status !== 'completed') throw new Error(JSON.stringify(outcome))
+  const result = outcome.value as Record<string, unknown>
+  return { ...deeds, result, html: deeds.written[0]?.data ?? '' }
 }
 
 const ROWS = Array.from({ length: 120 }, (_, at) => row(at))
@@ -161,5 +205,26 @@ describe('the program', () => {
     expect(html).not.toMatch(/(?:src|href)=|url\(|@import|https?:/)
     expect(html.match(/<svg /g)).toHaveLength(2)
     expect(html).not.toMatch(/NaN|undefined|Infinity|\[object/)
+  })
+})
+
+describe('what the program takes for granted', () => {
+  it('is declared as the host would print it', async () => {
+    const outDirectory = mkdtempSync(join(tmpdir(), 'caisson-declared-'))
+    const job = await openJob({
+      origin: 'http://127.0.0.1:1',
+      outDirectory,
+      database: 'when asked',
+      say: () => {},
+    })
+    try {
+      const granted = job.capabilities.filter(({ name }) => GRANTS.some((grant) => grant.capability === name))
+      const printed = declareCapabilities(granted).replace(/(127\.0\.0\.1):\d+/, '$1')
+      const kept = readFileSync(new URL('./program/guest.d.ts', import.meta.url), 'utf8')
+      expect(kept.slice(kept.indexOf('declare '))).toBe(printed)
+    } finally {
+      await job[Symbol.asyncDispose]()
+      rmSync(outDirectory, { recursive: true })
+    }
   })
 })

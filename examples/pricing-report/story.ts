@@ -5,7 +5,7 @@
  * 1. A call whose answer was recorded is not made again, by nobody: counted here, and an end with an error otherwise.
  * 2. The page must end with the value, the fuel and the state digest of the process: an end with an error otherwise.
  */
-import { readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { openDirectoryRunStore } from '../../host-bindings/store/node/directory-run-store.node.ts'
 import type { Outcome, RunHead, RunStore } from '../../src/entry/node.ts'
@@ -16,6 +16,7 @@ import { type Narrator, oneLine } from './narrator.ts'
 import { packRun } from './packed-run.ts'
 import { openPageVisit, type PageVisit } from './page-visit.ts'
 import { startPriceService } from './price-service.ts'
+import { readProgram } from './program-source.ts'
 import { repeatInPage } from './repeat-in-page.ts'
 import { CHECKPOINT_EVERY, GRANTS, LIMITS, RUN } from './terms.ts'
 
@@ -71,10 +72,12 @@ export async function tellStory({ narrator, outDirectory }: StoryOptions): Promi
 /** Begins the run, and kills its process while the program waits for the price service. */
 async function beginAndKill(order: JobOrder, narrator: Narrator): Promise<JobEnd> {
   const { say, plain } = narrator
-  const lines = (await readFile(new URL('./program.js', import.meta.url), 'utf8')).split('\n').length
+  const { fileName, lines, modules } = await readProgram()
+  const files = `program/${fileName} and ${Object.keys(modules).length} modules`
   const job = startJob(order, (event) => {
     if (event.type === 'ready') {
-      say('program', `program.js, ${lines} lines, in an isolate of its own (engine ${event.engine})`)
+      say('program', `${files}, ${lines} lines of TypeScript, as they are written`)
+      say('isolate', `one of its own (engine ${event.engine})`)
       for (const { capability, calls } of GRANTS) {
         say('granted', `${capability}, ${calls === 1 ? 'one call' : `at most ${calls} calls`}`)
       }
