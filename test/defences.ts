@@ -609,8 +609,8 @@ export const DEFENCES: readonly Defence[] = [
     name: 'checkpoint-root',
     against: 'A checkpoint is read against pages that it was not written against.',
     file: 'src/snapshot/container/decode-checkpoint.ts',
-    find: '(await rootOf(pages, ports.hash, pacer, known)) !== header.root',
-    replace: '(await rootOf(pages, ports.hash, pacer, known)) === undefined',
+    find: '(await rootOf(pages, ports.hash, pacer)) !== header.root',
+    replace: '(await rootOf(pages, ports.hash, pacer)) === undefined',
     tests: ['test/attacks/checkpoint-container.test.ts'],
   },
   {

@@ -14,7 +14,9 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as
 const ALLOWED = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
   /^dist\/(src|host-bindings)\/([a-z0-9-]+\/)*[a-z0-9-]+(\.node)?\.(js|d\.ts)$/,
-  /^dist\/engines\/[a-z0-9-]+\/(manifest\.json|(v8|portable)\.wasm)$/,
+  /^dist\/engines\/[a-z0-9-]+\/(manifest\.json|guest\.(json|js)|(v8|portable)\.wasm)$/,
+  /^dist\/engines\/typescript\.(js|d\.ts)$/,
+  /^dist\/guest\/globals\.d\.ts$/,
 ]
 
 /** What `npm pack` would put into the package. Built before the tests run. */
