@@ -10,7 +10,7 @@ export const runCommand: Command = {
   summary: 'run one program in the sandbox, with exactly the rights that you grant',
   usage: 'run FILE [flags]',
   description: [
-    'Runs FILE (JavaScript; "-" is standard input) and prints its value. A program is a script whose last expression is the value, a function body with await and return, or a module with a default export. It sees the value of --input as the global `input`, and nothing of this machine but what the flags grant.',
+    'Runs FILE (JavaScript or TypeScript, also in a Markdown fence; "-" is standard input) and prints its value. A program is a script whose last expression is the value, a function body with await and return, or a module with a default export. A FILE may import others of its folder, and JSON. It sees the value of --input as the global `input`, and nothing of this machine but what the flags grant.',
   ],
   positionals: { name: 'FILE', min: 1, max: 1 },
   groups: [

@@ -80,8 +80,11 @@ function parseKeys(text: string, shown: string): CheckpointKeys {
     throw refused(shown, 'It is not JSON.')
   }
   const { mac, encryption, ...others } = objectOf(json, shown)
-  if (Object.keys(others).length > 0 || (mac === undefined && encryption === undefined)) {
+  if (Object.keys(others).length > 0) {
     throw refused(shown, 'It holds something else than "mac" and "encryption".')
+  }
+  if (mac === undefined && encryption === undefined) {
+    throw refused(shown, 'It holds neither "mac" nor "encryption".')
   }
   return {
     ...(mac !== undefined && { mac: ringOf(mac, 'mac', shown) }),

@@ -53,7 +53,6 @@ export interface Parts {
 /** An end, with what is known of the program. */
 export interface ResumedEnd extends KeptEnd {
   readonly source: string
-  readonly fileName: string
   readonly limits: Limits
 }
 
@@ -108,7 +107,6 @@ export async function resumeKept(
     goOn: goOnAfter(outcome, (more) => resumeCommand(place, given, written, more)),
     keptAs: keptAsOf(place, written),
     source: start.source,
-    fileName: start.fileName,
     limits: described.limits,
   }
 }
@@ -159,7 +157,7 @@ export async function restoreFile({ place, bytes, inspected }: FoundFile, parts:
     store: null,
     checkpointFile: outcome.status === 'suspended' ? place.given : null,
   }
-  return { outcome, goOn, keptAs, source: '', fileName: 'program.js', limits: parseLimits(limits) }
+  return { outcome, goOn, keptAs, source: '', limits: parseLimits(limits) }
 }
 
 function settingFor(

@@ -37,7 +37,7 @@ export function overviewHelp(commands: readonly Command[], columns: number, styl
   const left = Math.max(...commands.map(({ name }) => name.length)) + 4
   return sections([
     wrapText(
-      'caisson runs JavaScript that you do not trust: in a WebAssembly sandbox, under exact limits, with no access to anything that you did not grant.',
+      'caisson runs JavaScript and TypeScript that you do not trust: in a WebAssembly sandbox, under exact limits, with no access to anything that you did not grant.',
       width,
     ),
     [

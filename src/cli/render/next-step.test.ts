@@ -6,7 +6,6 @@ import { nextStep } from './next-step.ts'
 
 const facts = (source = '', limits: Partial<Limits> = {}): Parameters<typeof nextStep>[1] => ({
   source,
-  fileName: 'p.js',
   limits: { ...DEFAULT_LIMITS, ...limits },
   withheld: ['prices.lookup'],
 })
@@ -47,6 +46,11 @@ describe('what to do about a failure', () => {
   it('of a granted directory that is for reading alone', () => {
     const error = { name: 'TypeError', message: 'not a function', position: { ...at, column: 18 } }
     expect(nextStep(failed(error), facts('await files.write({})'))).toMatch(/--allow-write DIR/)
+  })
+
+  it('is nothing of its own where the error says what to write instead', () => {
+    const message = '"namespace A" holds values, which is not supported: use a module, or an object'
+    expect(nextStep(failed({ name: 'SyntaxError', message }), facts('namespace A { let b }'))).toBeUndefined()
   })
 
   it('is nothing where nothing is known', () => {

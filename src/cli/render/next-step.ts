@@ -7,7 +7,6 @@ import type { Outcome } from '../../runtime/outcome.ts'
 
 export interface RunFacts {
   readonly source: string
-  readonly fileName: string
   readonly limits: Limits
   /** Capabilities that exist and were not granted. */
   readonly withheld: readonly string[]
@@ -118,7 +117,7 @@ function raise(
 
 function afterFailure(
   error: Extract<Outcome, { status: 'failed' }>['error'],
-  { source, fileName, withheld }: RunFacts,
+  { source, withheld }: RunFacts,
 ): string | undefined {
   const wanted = missingGrants(error, source, withheld)
   const text = missingGrantsText(wanted)
@@ -131,9 +130,6 @@ function afterFailure(
   if (hint !== undefined) {
     const [, flags] = Object.entries(OPENED_BY).find(([name]) => hint.includes(`grant ${name} `)) ?? []
     return flags === undefined ? hint : `${hint} ${flags}`
-  }
-  if (error.name === 'SyntaxError' && /\.[mc]?tsx?$/.test(fileName)) {
-    return 'This version runs JavaScript: strip the types first, for example with npx esbuild FILE.'
   }
   if (error.code === 'network_denied')
     return 'Allow the host with --allow-net HOST, if the program may reach it.'

@@ -29,8 +29,8 @@ export async function runProgram(given: GivenFlags, io: CliIo): Promise<number> 
               io,
             )
       const { outcome, goOn, keptAs }: KeptEnd = ended
-      const { source, fileName } = program
-      const facts = { source, fileName, limits, withheld: rights.withheld, goOn }
+      const { source } = program
+      const facts = { source, limits, withheld: rights.withheld, goOn }
       const interrupted = interruption.signal.aborted
       return tellOutcome({ outcome, facts, failures, keptAs, json: given.has('json'), interrupted }, io)
     } finally {
