@@ -78,13 +78,16 @@ export function binary(options: {
   readonly maxBytes: number
 }): Schema<Uint8Array> {
   const { maxBytes, description = `Bytes (a Uint8Array), at most ${maxBytes}.` } = options
-  return createSchema({ type: 'string', contentEncoding: 'base64', description }, (value) => {
-    if (!(value instanceof Uint8Array)) throw new Refusal(`expected a Uint8Array, got ${kindOf(value)}`)
-    if (value.byteLength > maxBytes) {
-      throw new Refusal(`expected at most ${maxBytes} bytes, got ${value.byteLength}`)
-    }
-    return value
-  })
+  return createSchema(
+    { type: 'string', contentEncoding: 'base64', tsType: 'Uint8Array', description },
+    (value) => {
+      if (!(value instanceof Uint8Array)) throw new Refusal(`expected a Uint8Array, got ${kindOf(value)}`)
+      if (value.byteLength > maxBytes) {
+        throw new Refusal(`expected at most ${maxBytes} bytes, got ${value.byteLength}`)
+      }
+      return value
+    },
+  )
 }
 
 /** Any value. What bounds it is the gate's limit on values. */

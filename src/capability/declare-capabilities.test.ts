@@ -93,6 +93,8 @@ describe('schemas as types', () => {
     [{ anyOf: [{ type: 'string' }, {}] }, 'unknown'],
     [{ allOf: [{ type: 'object', properties: { a: {} } }, {}] }, '{ a?: unknown }'],
     [{ type: 'object', properties: { 'a-b': { type: 'string' } }, required: ['a-b'] }, '{ "a-b": string }'],
+    [{ type: 'string', contentEncoding: 'base64', tsType: 'Uint8Array' }, 'Uint8Array'],
+    [{ type: 'string', tsType: 'string; evil()' }, 'string'],
     [{ $ref: '#/nowhere' }, 'unknown'],
     [{ $ref: 'https://example.com/schema' }, 'unknown'],
     [{ type: 'unheard-of' }, 'unknown'],

@@ -13,6 +13,12 @@ const MOST_DEPTH = 40
 const MOST_VALUES = 100
 const MOST_TEXT = 500
 
+/**
+ * What `tsType` may say, for values that JSON Schema has no word for: the word of other tools that make types of schemas.
+ */
+const VALUE_TYPE =
+  /^(?:Date|Map|Set|RegExp|bigint|ArrayBuffer|(?:Uint8Clamped|(?:Big)?(?:Ui|I)nt(?:8|16|32|64)|Float(?:32|64))Array)$/
+
 /** What stands for a schema in a program. */
 export interface SchemaType {
   /** A type expression. */
@@ -46,6 +52,7 @@ class TypeWriter {
     this.#nodes += 1
     if (schema === false) return 'never'
     if (!isRecord(schema) || depth > MOST_DEPTH || this.#nodes > MOST_NODES) return 'unknown'
+    if (typeof schema.tsType === 'string' && VALUE_TYPE.test(schema.tsType)) return schema.tsType
     if (typeof schema.$ref === 'string') return this.#reference(schema.$ref, depth)
     if (Object.hasOwn(schema, 'const')) return literal(schema.const)
     if (Array.isArray(schema.enum)) return anyOf(schema.enum.slice(0, MOST_VALUES).map(literal))
