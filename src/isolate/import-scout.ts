@@ -8,6 +8,7 @@
  * 1. No code of the module runs.
  * 2. Parsing is bounded in fuel, memory and time; a source at which a bound is reached has no imports here, and shows
  *    in the guest itself what is wrong with it.
+ * 3. All that is parsed for one program takes no longer than that program may: nothing is parsed any more then.
  */
 import type { EngineInstance, InstanceHandlers } from './engine-instance.ts'
 import type { InstancePool, PooledInstance } from './instance-pool.ts'
@@ -31,10 +32,21 @@ export class ImportScout {
   readonly #monotonic: () => number
   #pooled: PooledInstance | undefined
   #looked = 0
+  #leftMs = Number.POSITIVE_INFINITY
 
   constructor(pool: InstancePool, monotonic: () => number) {
     this.#pool = pool
     this.#monotonic = monotonic
+  }
+
+  /** From here on parses for no longer than `ms` milliseconds, all looks together. */
+  limitTo(ms: number): void {
+    this.#leftMs = ms
+  }
+
+  /** Whether that time is over: what was not parsed is not known. */
+  get isSpent(): boolean {
+    return this.#leftMs <= 0
   }
 
   /** Specifiers as the module has them, each once, in their order; none for a source that does not parse. */
@@ -48,7 +60,9 @@ export class ImportScout {
   }
 
   #look(code: string): readonly string[] | undefined {
+    if (this.isSpent) return undefined
     const pooled = this.#acquire()
+    const begunAt = this.#monotonic()
     const { instance, guest } = pooled
     const name = `${LOOK}/${this.#looked}`
     this.#looked += 1
@@ -60,7 +74,7 @@ export class ImportScout {
       MEMORY_BYTES,
     )
     instance.gauge.reset(FUEL)
-    instance.gauge.begin(STACK_BYTES, this.#monotonic() + MOST_MS, undefined)
+    instance.gauge.begin(STACK_BYTES, begunAt + Math.min(MOST_MS, this.#leftMs), undefined)
     let whole = true
     let parsed = false
     try {
@@ -81,6 +95,7 @@ export class ImportScout {
       whole = false
     }
     instance.gauge.end()
+    this.#leftMs -= this.#monotonic() - begunAt
     if (!whole || instance.fault !== undefined || instance.size > KEEP_BELOW_BYTES) this.close()
     return whole && parsed ? [...found] : undefined
   }

@@ -3,19 +3,24 @@
  *
  * The engine parses attributes and keeps them to itself, so they are looked for in the text. A text search can be
  * fooled only into refusing an import: what a module is, its name or the host decides, and nothing else.
+ *
+ * Invariant: the text is searched once, whatever it imports: nobody pays for the host's time.
  */
+import { MODULE_BOUNDS } from '../machine/module-graph.ts'
 
-/** The attributes of an import of `specifier` in `source`, as written between the brackets; undefined without any. */
-export function attributesOf(source: string, specifier: string): string | undefined {
-  for (const quote of [`'`, `"`]) {
-    const literal = quote + specifier + quote
-    for (let at = source.indexOf(literal); at >= 0; at = source.indexOf(literal, at + 1)) {
-      const after = source.slice(at + literal.length, at + literal.length + 400)
-      const found = /^\s{0,100}(?:with|assert)\s{0,100}\{([^{}]{0,200})\}/.exec(after)
-      if (found !== null) return found[1]
-    }
+const BEHIND_LITERAL = /(['"])\s{0,100}(?:with|assert)\s{0,100}\{([^{}]{0,200})\}/g
+
+/** Attributes by the specifiers that they follow in `source`, as written between the brackets: the first of each. */
+export function attributesIn(source: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  for (const match of source.matchAll(BEHIND_LITERAL)) {
+    const [, quote = '', attributes = ''] = match
+    const before = source.slice(Math.max(0, match.index - MODULE_BOUNDS.specifier - 1), match.index)
+    const opened = before.lastIndexOf(quote)
+    const specifier = before.slice(opened + 1)
+    if (opened >= 0 && !found.has(specifier)) found.set(specifier, attributes)
   }
-  return undefined
+  return found
 }
 
 /** Whether attributes ask for JSON, for nothing, or for what no guest has. */

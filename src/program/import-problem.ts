@@ -2,6 +2,7 @@
 import type { ErrorCode } from '../base/errors.ts'
 import { LOAD_MODULE } from '../machine/module-graph.ts'
 import { platformModuleHint } from './platform-hints.ts'
+import { placeOfIndex, type SourcePlace } from './source-place.ts'
 import { classify } from './specifier.ts'
 
 export interface ImportProblem {
@@ -61,16 +62,10 @@ export function modulesWanted(missing: readonly string[]): string {
 }
 
 /** Where `specifier` stands in a source, 1-based; undefined where it is spelt otherwise. */
-export function placeOfImport(
-  source: string,
-  specifier: string,
-): { readonly line: number; readonly column: number } | undefined {
+export function placeOfImport(source: string, specifier: string): SourcePlace | undefined {
   for (const quote of [`'`, `"`]) {
     const index = source.indexOf(quote + specifier + quote)
-    if (index < 0) continue
-    const before = source.slice(0, index)
-    const lineStart = before.lastIndexOf('\n') + 1
-    return { line: before.split('\n').length, column: [...before.slice(lineStart)].length + 1 }
+    if (index >= 0) return placeOfIndex(source, index)
   }
   return undefined
 }

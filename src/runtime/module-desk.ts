@@ -3,6 +3,7 @@ import type { Capability } from '../capability/capability.ts'
 import { type CapabilityTable, createCapabilityTable } from '../capability/capability-table.ts'
 import type { Grant } from '../capability/grant.ts'
 import { ImportScout } from '../isolate/import-scout.ts'
+import { exhausted } from '../machine/exhausted.ts'
 import { LOAD_MODULE } from '../machine/module-graph.ts'
 import type { MachineStart } from '../machine/turn.ts'
 import { programAttempts } from '../program/forms.ts'
@@ -47,15 +48,16 @@ export class ModuleDesk {
 
   /** A start with all that its program imports statically. @throws CaissonError `invalid_argument` */
   async start(start: MachineStart, options: ModuleOptions & Whose & WithModules): Promise<MachineStart> {
-    const { source, form, fileName } = start
+    const { source, form, fileName, limits } = start
     const { programModules } = options
     if (start.ended !== undefined) return start
-    programModules?.begin(source, fileName)
+    programModules?.begin(source, fileName, limits.wallMs)
     if (programAttempts(source, form)[0]?.form !== 'module') return start
     const opened = programModules ?? this.#open(options)
-    if (programModules === undefined) opened.begin(source, fileName)
+    if (programModules === undefined) opened.begin(source, fileName, limits.wallMs)
     const read = { ...start, source: opened.source }
-    return MAY_IMPORT.test(source) ? { ...read, modules: await opened.graph() } : read
+    const whole = MAY_IMPORT.test(source) ? { ...read, modules: await opened.graph() } : read
+    return opened.isSpent ? { ...start, ended: exhausted('wall', limits) } : whole
   }
 
   #open(options: ModuleOptions & Whose): ProgramModules {

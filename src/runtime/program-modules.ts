@@ -24,7 +24,7 @@ import {
   type ModuleProblem,
   type ModuleRequest,
 } from '../machine/module-graph.ts'
-import { attributesOf, attributeType } from '../program/import-attributes.ts'
+import { attributesIn, attributeType } from '../program/import-attributes.ts'
 import { Resolver } from '../program/import-map.ts'
 import {
   cannotImport,
@@ -110,9 +110,11 @@ export class ProgramModules {
 
   /**
    * Whose modules they are, before anything is asked of them.
+   * @param mostMs for which its sources are parsed at most, before it starts
    * @throws CaissonError `invalid_argument` when a module has the name of the program
    */
-  begin(source: string, fileName: string): void {
+  begin(source: string, fileName: string, mostMs: number): void {
+    this.#parts.scout.limitTo(mostMs)
     const name = programName(fileName)
     this.#main = { name, fileName }
     this.#sources.set(name, source)
@@ -131,6 +133,11 @@ export class ProgramModules {
   /** Whether a program that has begun may ask for modules. */
   get mayBeAsked(): boolean {
     return this.isGiven && this.#asks
+  }
+
+  /** Whether parsing took all the time that there was for it: what was found is not all. */
+  get isSpent(): boolean {
+    return this.#parts.scout.isSpent
   }
 
   /** As the program is to be read: where it has no default export, what it ends with is one. */
@@ -313,12 +320,18 @@ export class ProgramModules {
   async #importsOf(name: string, code: string): Promise<readonly ModuleImport[] | GraphProblem> {
     if (!MAY_IMPORT.test(code)) return []
     const specifiers = this.#parts.scout.importsOf(code)
+    if (this.isSpent) {
+      const message = 'Reading the modules of the program took all the time that it may take.'
+      return new GraphProblem({ name: 'Error', code: 'timeout', message })
+    }
     this.#imports += specifiers.length
     if (this.#imports > MODULE_BOUNDS.imports) return tooMany(`more than ${MODULE_BOUNDS.imports} imports`)
     const resolved: ModuleImport[] = []
+    const attributes = attributesIn(code)
     for (const specifier of specifiers) {
       const to = this.#resolve(specifier, name)
-      const problem = typeof to === 'string' ? attributeProblem(code, specifier, name, to) : to
+      const problem =
+        typeof to === 'string' ? attributeProblem(attributes.get(specifier), specifier, name, to) : to
       if (problem !== undefined) return this.#problem(problem, name, specifier)
       resolved.push([specifier, to as string])
     }
@@ -398,12 +411,11 @@ const ASKS = /\bimport\s*[(/]/
 export const MAY_IMPORT: RegExp = /\b(?:import|from)\b/
 
 function attributeProblem(
-  code: string,
+  attributes: string | undefined,
   specifier: string,
   referrer: string,
   name: string,
 ): ImportProblem | undefined {
-  const attributes = attributesOf(code, specifier)
   const type = attributeType(attributes)
   if (type === 'any' || (type === 'json' && name.endsWith('.json'))) return undefined
   return cannotImport(specifier, referrer, {

@@ -110,13 +110,17 @@ describe('hostile modules', () => {
     const source = `import './a.js'\n${begins}/*\n${lines}a // */`
     for (const options of [{ modules: { './a.js': '' } }, {}]) {
       const outcome = await runtime.run(source, { ...options, limits: { wallMs: 5 } })
-      expect(outcome).toMatchObject({ status: 'exhausted', limit: 'wall', usage: { fuel: 0 } })
+      expect(outcome).toMatchObject({ status: 'exhausted', limit: 'wall' })
+      expect(outcome.usage.fuel).toBeLessThan(1_000)
     }
-    const list = Array.from({ length: 40 }, (_, i) => [`./${i}.js`, begins + i] as const)
+    const list = Array.from({ length: 40 }, (_, i) => [`./${i}.js`, `import './0.js'\n${begins}`] as const)
     const graph = list.map(([name]) => `import '${name}'`).join('\n')
-    expect(
-      await runtime.run(graph, { modules: Object.fromEntries(list), limits: { wallMs: 5 } }),
-    ).toMatchObject({ status: 'exhausted', limit: 'wall', usage: { fuel: 0 } })
+    const outcome = await runtime.run(graph, {
+      modules: Object.fromEntries(list),
+      limits: { wallMs: 5 },
+    })
+    expect(outcome).toMatchObject({ status: 'exhausted', limit: 'wall' })
+    expect(outcome.usage.fuel).toBeLessThan(1_000)
   })
 
   it('do not see what stands for them, and cannot stand in for the host', async () => {
