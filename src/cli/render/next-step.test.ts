@@ -4,6 +4,7 @@ import type { GuestError } from '../../machine/turn.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
 import { nextStep } from './next-step.ts'
 
+const NO_MODULES = 'the host gives this program no modules (options modules and loadModule of run)'
 const facts = (source = '', limits: Partial<Limits> = {}): Parameters<typeof nextStep>[1] => ({
   source,
   limits: { ...DEFAULT_LIMITS, ...limits },
@@ -46,6 +47,13 @@ describe('what to do about a failure', () => {
   it('of a granted directory that is for reading alone', () => {
     const error = { name: 'TypeError', message: 'not a function', position: { ...at, column: 18 } }
     expect(nextStep(failed(error), facts('await files.write({})'))).toMatch(/--allow-write DIR/)
+  })
+
+  it.each([
+    ['value_refused', 'result.f is a function, which cannot cross the bridge.', /plain data/],
+    ['not_found', `import "./a.js" in stdin found nothing: ${NO_MODULES}.`, /caisson run FILE reads modules/],
+  ] as const)('of code %s', (code, message, step) => {
+    expect(nextStep(failed({ name: 'Error', message, code }), facts())).toMatch(step)
   })
 
   it('is nothing of its own where the error says what to write instead', () => {

@@ -23,6 +23,9 @@ export interface GoOn {
 const KiB = 1024
 const MiB = 1024 * KiB
 
+/** What the error of an import says where a program has no folder: one on standard input. */
+const NO_MODULES = 'the host gives this program no modules'
+
 /** Globals of other platforms whose place a flag takes. What there is instead of others is the same everywhere. */
 const OPENED_BY_FLAGS: Readonly<Record<string, string>> = {
   process: 'A program has no process. Hand values over with --input; it is the global `input`.',
@@ -130,6 +133,12 @@ function afterFailure(
   if (hint !== undefined) {
     const [, flags] = Object.entries(OPENED_BY).find(([name]) => hint.includes(`grant ${name} `)) ?? []
     return flags === undefined ? hint : `${hint} ${flags}`
+  }
+  if (error.code === 'value_refused') {
+    return 'Give plain data instead: only what structuredClone copies leaves a program, no functions and no symbols.'
+  }
+  if (error.code === 'not_found' && error.message.includes(NO_MODULES)) {
+    return 'Put the program into a file: caisson run FILE reads modules from the folder of FILE.'
   }
   if (error.code === 'network_denied')
     return 'Allow the host with --allow-net HOST, if the program may reach it.'

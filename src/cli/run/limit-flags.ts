@@ -43,7 +43,7 @@ const LIMIT_FLAGS: Readonly<Record<string, LimitFlag>> = {
   timeout: {
     limit: 'wallMs',
     value: '5s',
-    help: 'Time in which the program computes or its calls work: 100ms, 5s, 2m.',
+    help: 'Time in which the program computes or its calls work: 100ms, 5s, 2m. Waiting for timers does not count, for up to an hour; --timers bounds them.',
     parse: (text) => parseDuration('timeout', text),
     show: showDuration,
     asFlag: (ms) => withoutSpace(showDuration(ms)),
