@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-51d8bd26d1846097',
+  id: 'quickjs-51486932acd918ac',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -18,7 +18,7 @@ export const ENGINE_MANIFEST: EngineManifest = {
     rejectionField: 160,
   },
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
-  guest: '3282bc5bff9408a78bac457c1c71df3e4e5f336696c90186967d834981684326',
+  guest: '63b5c4e9ded2d2c908c060add9bf0247064949fe3dd3fee10fa6228dd9b64bc6',
   base: 'sha256:127e136a3624e0abfcd174a553f833d13c5e77e580bc15ce7c961347677b7b2e',
   profiles: {
     v8: {

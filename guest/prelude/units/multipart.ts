@@ -1,8 +1,10 @@
-/** `multipart/form-data` (RFC 7578, as HTML writes it and Fetch reads it). */
+/** Forms as bodies: urlencoded, and `multipart/form-data` (RFC 7578, as HTML writes it and Fetch reads it). */
 import type { Unit } from '../host.ts'
+import { mediaTypeText, parseMediaType } from '../media-type.ts'
 import { decodeUtf8 } from '../utf8.ts'
 import type { BlobExports } from './blob.ts'
 import type { FormEntry } from './form-data.ts'
+import type { SearchParamsExports } from './url-search-params.ts'
 
 /** What bodies need of it. */
 export interface MultipartExports {
@@ -10,8 +12,10 @@ export interface MultipartExports {
     readonly bytes: Uint8Array
     readonly type: string
   }
-  /** Undefined for bytes that are none. */
-  readonly readMultipart: (bytes: Uint8Array, boundary: string) => FormEntry[] | undefined
+  /** What a form says. @param type its media type @throws TypeError for a body that is no form */
+  readonly readForm: (bytes: Uint8Array, type: string) => readonly FormEntry[]
+  /** A media type as it is written; empty for what is none. */
+  readonly normalType: (type: string) => string
 }
 
 const DASH = 0x2d
@@ -47,6 +51,7 @@ const unit: Unit<MultipartExports & Record<string, unknown>> = ({ host, use }) =
     return { bytes, type: `multipart/form-data; boundary=${boundary}` }
   }
 
+  /** Undefined for bytes that are none. */
   function readMultipart(bytes: Uint8Array, boundary: string): FormEntry[] | undefined {
     const mark = host.encodeText(`--${boundary}`)
     const entries: FormEntry[] = []
@@ -71,7 +76,29 @@ const unit: Unit<MultipartExports & Record<string, unknown>> = ({ host, use }) =
     return undefined
   }
 
-  return { writeMultipart, readMultipart }
+  function readForm(bytes: Uint8Array, type: string): readonly FormEntry[] {
+    const { essence, parameters } = parseMediaType(type) ?? { essence: '', parameters: [] }
+    if (essence === 'application/x-www-form-urlencoded') {
+      const { paramsOf } = use('url-search-params') as unknown as SearchParamsExports
+      return [...(paramsOf(decodeUtf8(host, bytes), () => {}) as Iterable<FormEntry>)]
+    }
+    const boundary = parameters.find(([name]) => name === 'boundary')?.[1]
+    if (essence !== 'multipart/form-data' || boundary === undefined) {
+      throw new TypeError(
+        'The body is no form: its content-type is neither urlencoded nor multipart/form-data.',
+      )
+    }
+    const entries = readMultipart(bytes, boundary)
+    if (entries === undefined) throw new TypeError('The body is no multipart/form-data.')
+    return entries
+  }
+
+  function normalType(type: string): string {
+    const parsed = parseMediaType(type)
+    return parsed === undefined ? '' : mediaTypeText(parsed)
+  }
+
+  return { writeMultipart, readForm, normalType }
 }
 export default unit
 

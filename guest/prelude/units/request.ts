@@ -5,8 +5,8 @@
 
 import type { AbortExports } from '../abort-exports.ts'
 import { byteString, dictionary, requireArguments, usvString } from '../arguments.ts'
-import { type Body, defineBody, extractBody, type Message } from '../body.ts'
 import type { Unit } from '../host.ts'
+import type { Body, BodyExports, Message } from './body.ts'
 import type { HeadersExports } from './headers.ts'
 
 /** What a request says. */
@@ -30,8 +30,8 @@ const NORMAL = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT']
 const FORBIDDEN = ['CONNECT', 'TRACE', 'TRACK']
 const REDIRECTS = ['error', 'follow', 'manual']
 
-const unit: Unit<RequestExports & Record<string, unknown>> = (internals) => {
-  const { use } = internals
+const unit: Unit<RequestExports & Record<string, unknown>> = ({ use }) => {
+  const { defineBody, extractBody } = use('body') as unknown as BodyExports
   const { addMissing, headersFrom, headerValue } = use('headers') as unknown as HeadersExports
   const abort = (): AbortExports & {
     AbortController: new () => { signal: object }
@@ -95,7 +95,7 @@ const unit: Unit<RequestExports & Record<string, unknown>> = (internals) => {
       }
     }
   }
-  defineBody(Request.prototype, (self) => messageOf(self), internals)
+  defineBody(Request.prototype, (self) => messageOf(self))
 
   /** @throws TypeError */
   function requestParts(input: unknown, init: unknown): RequestParts {
@@ -114,7 +114,7 @@ const unit: Unit<RequestExports & Record<string, unknown>> = (internals) => {
     }
     let body: Body | null = null
     if (given !== null) {
-      const extracted = extractBody(internals, given)
+      const extracted = extractBody(given)
       if (extracted.type !== undefined) addMissing(own, 'content-type', extracted.type)
       body = extracted.body
     } else if (inherited !== null) {

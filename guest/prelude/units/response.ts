@@ -1,7 +1,7 @@
 /** `Response` of the Fetch standard. */
 import { byteString, dictionary, requireArguments, usvString } from '../arguments.ts'
-import { type Body, defineBody, extractBody, type Message } from '../body.ts'
 import type { Unit } from '../host.ts'
+import type { Body, BodyExports, Message } from './body.ts'
 import type { HeadersExports } from './headers.ts'
 
 /** How the host answered. */
@@ -33,8 +33,8 @@ interface Parts {
 const BODILESS = [101, 103, 204, 205, 304]
 const REDIRECTS = [301, 302, 303, 307, 308]
 
-const unit: Unit<ResponseExports & Record<string, unknown>> = (internals) => {
-  const { host, use } = internals
+const unit: Unit<ResponseExports & Record<string, unknown>> = ({ host, use }) => {
+  const { defineBody, extractBody } = use('body') as unknown as BodyExports
   const { addMissing, freezeHeaders, headersFrom, headerValue } = use('headers') as unknown as HeadersExports
   let ready: Parts | undefined
   let messageOf!: (self: unknown) => Message
@@ -112,7 +112,7 @@ const unit: Unit<ResponseExports & Record<string, unknown>> = (internals) => {
       }
     }
   }
-  defineBody(Response.prototype, (self) => messageOf(self), internals)
+  defineBody(Response.prototype, (self) => messageOf(self))
 
   function respond(parts: Parts): Response {
     ready = parts
@@ -121,7 +121,7 @@ const unit: Unit<ResponseExports & Record<string, unknown>> = (internals) => {
 
   /** @throws RangeError for a status that is none, TypeError for the rest */
   function partsOf(given: unknown, init: unknown, mediaType?: string): Parts {
-    const extracted = given === null ? undefined : extractBody(internals, given)
+    const extracted = given === null ? undefined : extractBody(given)
     const { headers: own, status: code = 200, statusText: reason = '' } = dictionary(init, 'Response')
     const headers = headersFrom(own)
     const status = unsignedShort(code)
