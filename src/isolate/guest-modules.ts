@@ -42,6 +42,9 @@ export type LoadedSource =
 
 /** UTF-16 units of what an import is known by: the engine gives it back whole. */
 const MOST_KEY = 4_096
+/** Numbers of places that a guest keeps of the programs that it had before, and files that they are of. */
+const MOST_EARLIER_PLACES = 1_000_000
+const MOST_EARLIER_FILES = 1_000
 const TOO_LONG = keyOf('', '-'.repeat(MODULE_BOUNDS.specifier + 1))
 
 interface Held {
@@ -67,6 +70,26 @@ export class GuestModules {
 
   constructor(open: boolean) {
     this.#open = open
+  }
+
+  /**
+   * Of the programs that the guest had before: their functions are still there, and throw. The newest are kept, as far
+   * as there is room; errors in older ones show where they are in the code.
+   */
+  takeOver(places: readonly (readonly [file: string, places: Places])[]): void {
+    let numbers = 0
+    const newest = places.slice(-MOST_EARLIER_FILES).reverse()
+    const kept = newest.filter(([, of]) => {
+      numbers += of.length
+      return numbers <= MOST_EARLIER_PLACES
+    })
+    for (const [file, of] of kept.reverse()) this.places.set(file, of)
+  }
+
+  /** Of a file that is new, whatever had its name before. @param places undefined where its author wrote its code */
+  place(file: string, places: Places | undefined): void {
+    this.places.delete(file)
+    if (places !== undefined) this.places.set(file, places)
   }
 
   /** The modules that a program begins with. @returns the source of the module that starts it */
@@ -118,7 +141,7 @@ export class GuestModules {
     const { codes, names } = this.#held
     for (const { name, code, imports, places } of files) {
       codes.set(name, code)
-      if (places !== undefined) this.places.set(name, places)
+      if (places !== undefined) this.place(name, places)
       for (const [specifier, to] of imports as readonly ModuleImport[]) {
         names.set(keyOf(name, specifier), to)
       }

@@ -177,7 +177,7 @@ export class GuestProgram {
     words[(guest.runtime + MODULE_LOADER.normalizeField) >>> 2] = MODULE_LOADER.normalizeSlot
     words[(guest.runtime + MODULE_LOADER.loadField) >>> 2] = MODULE_LOADER.loadSlot
     this.#input = guest.undefined
-    if (written !== undefined) this.#modules.places.set(this.#fileName, written.places)
+    this.#modules.place(this.#fileName, written?.places)
     this.#end = ended ?? (modules?.problem && { status: 'failed', error: modules.problem })
     if (this.#end !== undefined) return 0
     let bytes = modules?.files.reduce((sum, { code }) => sum + code.length, 0) ?? 0

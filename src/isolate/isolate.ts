@@ -98,6 +98,7 @@ export class Isolate implements Machine {
     const before = after === undefined ? undefined : parseIsolateState(after.state)
     const services = HostServices.start(this.#pooled, this.#syncCalls, start, before)
     if (after !== undefined) this.#putBack(after)
+    if (before !== undefined) services.modules.takeOver(before.program.places)
     this.#atEnd = start.atEnd ?? 'wait'
     this.#keep = start.keep === true
     this.#serve(services, new GuestProgram(this.#pooled, start.fileName, services.modules), start.limits, 0)

@@ -235,6 +235,7 @@ class KeptGuest implements GuestSession {
 
   async #keep(machine: Machine): Promise<void> {
     const { memoryBytes, changes, state } = await machine.capture()
+    if (this.#closed) return
     const before = this.#kept?.pages ?? this.#parts.checkpoints.basePages
     this.#kept = { memoryBytes, pages: before.with(changes), state }
     this.#turns += 1

@@ -161,6 +161,27 @@ describe('a turn that does not complete', () => {
 })
 
 describe('a session', () => {
+  it('says where in functions of earlier turns too, also when all turns have one name, and after a checkpoint', async () => {
+    const session = await open()
+    const fileName = 'prompt.js'
+    await session.evaluate('let a,b,c; function early() { return null.x }')
+    await session.evaluate('let a,b,c; function named() { return null.x }', { fileName })
+    const moved = await open({ from: await session.checkpoint() })
+    for (const one of [session, moved]) {
+      for (const [source, file, column] of [
+        ['early()', 'turn-1.js', 42],
+        ['named()', fileName, 42],
+      ] as const) {
+        expect(await one.evaluate(source)).toMatchObject({
+          error: { position: { file, line: 1, column } },
+        })
+      }
+      expect(await one.evaluate(`${' '.repeat(40)}null.x`, { fileName })).toMatchObject({
+        error: { position: { file: fileName, line: 1, column: 45 } },
+      })
+    }
+  })
+
   it('gives each turn its own limits', async () => {
     const session = await open({ limits: { fuel: 60_000_000, calls: 2 } })
     const work = "await world.ask(1); await world.ask(2); for (let i = 0; i < 1e5; i++); 'done'"
