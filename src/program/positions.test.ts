@@ -19,4 +19,13 @@ describe('positions', () => {
     expect(located).toMatchObject({ position: { line: 3 }, cause: { position: { line: 3 } } })
     expect(JSON.stringify(located)).not.toContain('caisson:setup')
   })
+
+  it('are none where all frames are ours, whatever was read from them, and stay where no frame is', () => {
+    const ours = { file: 'caisson:import["p.js","./a.js"]', line: 3, column: 26 }
+    const stack = `    at load (${ours.file}:3:26)`
+    const error = { name: 'Error', message: 'm', stack, position: ours }
+    expect(locateError(error, shift)).toEqual({ name: 'Error', message: 'm', stack: '' })
+    const position = { file: 'a.js', line: 1, column: 2 }
+    expect(locateError({ ...error, stack: 'no frame', position }, shift)).toMatchObject({ position })
+  })
 })

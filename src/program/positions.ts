@@ -7,6 +7,9 @@
  */
 import type { GuestError } from '../machine/turn.ts'
 
+/** How the names of files begin that are ours: nothing in them is a place of an author's. */
+const OURS = 'caisson:'
+
 /** The first line of a program was shifted right by this many columns before the engine saw it. */
 export interface SourceShift {
   readonly fileName: string
@@ -28,14 +31,15 @@ export function locateError(error: GuestError, shift: SourceShift): GuestError {
       continue
     }
     const [, before = '', file = '', lineText = '', columnText = '', after = ''] = frame
-    if (file.startsWith('caisson:')) continue
+    if (file.startsWith(OURS)) continue
     const lineNumber = Number(lineText)
     const shifted = file === shift.fileName && lineNumber === 1
     const column = shifted ? Math.max(1, Number(columnText) - shift.columns) : Number(columnText)
     if (!file.startsWith('<')) position ??= { file, line: lineNumber, column }
     lines.push(`${before}${file}:${lineNumber}:${column}${after}`)
   }
-  const { cause, ...rest } = error
+  const { cause, position: thrownAt, ...rest } = error
+  if (thrownAt?.file.startsWith(OURS) === false) position ??= thrownAt
   return {
     ...rest,
     stack: lines.join('\n'),

@@ -35,8 +35,8 @@ const RUN: OptionChecks<RunOptions> = {
   form: oneOf('auto', 'script', 'body', 'module'),
   language: oneOf('auto', 'js', 'ts'),
   fileName: [
-    (value) => typeof value === 'string' && /^\P{Cc}{1,1000}$/u.test(value),
-    'a text of 1 to 1000 characters without control characters',
+    (value) => typeof value === 'string' && /^(?!caisson:)\P{Cc}{1,1000}$/u.test(value),
+    'a text of 1 to 1000 characters without control characters that does not begin with "caisson:"',
   ],
   seed: anything, // the runtime says itself what a seed is
   domain: aText,

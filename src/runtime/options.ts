@@ -75,7 +75,7 @@ export interface RunOptions extends ModuleOptions {
    * JavaScript if the engine's parser takes it, else TypeScript if it looks so.
    */
   readonly language?: Language
-  /** Shown in stacks. Default `program.js`, or `program.ts`. */
+  /** Shown in stacks. Default `program.js`, or `program.ts`. Names that begin with `caisson:` are the library's own. */
   readonly fileName?: string
   /** Whole number or 32 bytes that determine all randomness of the guest. Default: fresh from `entropy`. */
   readonly seed?: number | Uint8Array

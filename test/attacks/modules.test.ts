@@ -209,6 +209,14 @@ const never = () => import('./a.js')`,
     })
   })
 
+  it('are never of a program that has a name of ours', async () => {
+    for (const fileName of ['caisson:start', 'caisson:import["a","./a.js"]']) {
+      await expect(
+        runtime.run('await import("caisson:import{")', { fileName, modules: { './a.js': '' } }),
+      ).rejects.toMatchObject({ code: 'invalid_argument', details: { option: 'fileName' } })
+    }
+  })
+
   it('with attributes that no guest knows are refused', async () => {
     const modules = { './a.js': 'export default 1', './d.json': '1' }
     for (const clause of ["with { type: 'css' }", "with { type: 'json' }", "with { kind: 'x' }"]) {
