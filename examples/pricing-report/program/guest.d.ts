@@ -5,7 +5,7 @@
 
 declare const artifacts: {
   /** Hands over a finished file for people to open: `await artifacts.write({ name: "report.html", mediaType: "text/html", data: html })`. Gives its `digest` and the `name` it was stored under. The same data again is the same artifact. Writes. */
-  readonly write: (input: { /** A file name with extension. */ name: string; /** For example "text/html". */ mediaType: string; data: string }) => Promise<{ /** "sha256:" and 64 hexadecimal digits, of the bytes. */ digest: string; /** The file name it was stored under. */ name: string; mediaType: string; bytes: number }>
+  readonly write: (input: { /** A file name with extension. */ name: string; /** For example "text/html". */ mediaType: string; data: string | Uint8Array }) => Promise<{ /** "sha256:" and 64 hexadecimal digits, of the bytes. */ digest: string; /** The file name it was stored under. */ name: string; mediaType: string; bytes: number }>
 }
 
 declare const clock: {
@@ -15,7 +15,7 @@ declare const clock: {
 
 declare const net: {
   /** HTTP request: `const { status, ok, headers, body } = await net.fetch({ url })`. The body is text, or a Uint8Array with `as: "bytes"`; header names are in lower case. Statuses such as 404 or 429 are answers, not errors. Allowed: http://127.0.0.1. Methods: GET, HEAD. Reads. */
-  readonly fetch: (input: { /** Absolute http(s) URL. */ url: string; /** Default GET. */ method?: "GET" | "HEAD"; headers?: { [key: string]: string }; body?: string; /** How to give the body. Default text. */ as?: "text" | "bytes"; /** Default follow. */ redirect?: "follow" | "manual" | "error" }) => Promise<{ /** Of the last hop. */ url: string; status: number; statusText: string; /** Whether the status is 200 to 299. */ ok: boolean; redirected: boolean; headers: { [key: string]: string }; body: string }>
+  readonly fetch: (input: { /** Absolute http(s) URL. */ url: string; /** Default GET. */ method?: "GET" | "HEAD"; headers?: { [key: string]: string }; body?: string | Uint8Array; /** How to give the body. Default text. */ as?: "text" | "bytes"; /** Default follow. */ redirect?: "follow" | "manual" | "error" }) => Promise<{ /** Of the last hop. */ url: string; status: number; statusText: string; /** Whether the status is 200 to 299. */ ok: boolean; redirected: boolean; headers: { [key: string]: string }; body: string | Uint8Array }>
 }
 
 declare const sql: {
