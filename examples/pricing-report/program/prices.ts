@@ -34,7 +34,7 @@ export async function fetchPrices(service: string, skus: readonly string[]): Pro
         continue
       }
       if (response.status !== 200) throw new Error(`${path.slice(0, 20)} answered ${response.status}`)
-      return JSON.parse(response.body) as Answer
+      return JSON.parse(response.body as string) as Answer
     }
   }
 
