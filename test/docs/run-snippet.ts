@@ -1,4 +1,4 @@
-/** Runs a documented snippet the way a reader would: as a program of its own, in a process of its own. */
+/** Runs documented snippets the way a reader would: each as a program of its own. */
 import { execFile } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,8 +13,8 @@ export interface Ran {
   readonly stderr: string
 }
 
-/** For machines that are busy with other tests; a snippet takes well under a second of its own. */
-const TIMEOUT_MS = 60_000
+/** For machines that are busy with other tests; the snippets of a page take a few seconds. */
+const TIMEOUT_MS = 120_000
 
 /** Inside the repository, so that packages are found where a reader has them: in `node_modules`. */
 const FOLDER = join(ROOT, '.cache/docs-snippets')
@@ -44,12 +44,54 @@ async function bundleLibrary(): Promise<Readonly<Record<string, string>>> {
   return { caisson: join(folder, 'caisson.mjs'), 'caisson/bindings': join(folder, 'bindings.mjs') }
 }
 
-/** Compiles and runs TypeScript. */
-export async function runTypeScript(name: string, code: string): Promise<Ran> {
+/** A snippet in TypeScript; its name is that of a file. */
+export interface TypeScriptSnippet {
+  readonly name: string
+  readonly code: string
+}
+
+/** Stands before what a snippet prints, and before why it failed: no snippet prints it. */
+const BEGINS = '\u0001begins'
+const FAILED = '\u0001failed'
+
+/**
+ * Compiles snippets and runs them one after the other in one process, each as a module of its own: a process for each
+ * took most of the time. It has to end by itself behind the last one, as a reader's program has.
+ * @returns what each printed; all of them have the exit code of the process, and what it wrote to stderr
+ */
+export async function runTypeScript(snippets: readonly TypeScriptSnippet[]): Promise<readonly Ran[]> {
   library ??= bundleLibrary()
   const packages = await library
-  const file = join(FOLDER, `${name}.mjs`)
   mkdirSync(FOLDER, { recursive: true })
+  const files = await Promise.all(snippets.map((snippet) => compile(snippet, packages)))
+  const main = join(FOLDER, `${snippets[0]?.name}-and-more.mjs`)
+  writeFileSync(
+    main,
+    files
+      .map(
+        (file) =>
+          `console.log(${JSON.stringify(BEGINS)}); await import(${JSON.stringify(pathToFileURL(file).href)}).catch((error) => { process.exitCode = 1; console.log(${JSON.stringify(FAILED)}, error) })`,
+      )
+      .join('\n'),
+  )
+  try {
+    const { exitCode, printed, stderr } = await run(process.execPath, [main], ROOT)
+    const parts = printed.join('\n').split(`${BEGINS}\n`).slice(1)
+    return snippets.map((_, i) => {
+      const lines = (parts[i] ?? `${FAILED} it did not begin`).split('\n')
+      if (lines.at(-1) === '') lines.pop()
+      return { exitCode, printed: lines, stderr }
+    })
+  } finally {
+    for (const file of [main, ...files]) rmSync(file)
+  }
+}
+
+async function compile(
+  { name, code }: TypeScriptSnippet,
+  packages: Readonly<Record<string, string>>,
+): Promise<string> {
+  const file = join(FOLDER, `${name}.mjs`)
   const bundle = await build({
     stdin: { contents: code, loader: 'ts', resolveDir: ROOT, sourcefile: `${name}.ts` },
     bundle: true,
@@ -71,11 +113,7 @@ export async function runTypeScript(name: string, code: string): Promise<Ran> {
     logLevel: 'silent',
   })
   writeFileSync(file, bundle.outputFiles[0]?.text ?? '')
-  try {
-    return await run(process.execPath, [file], ROOT)
-  } finally {
-    rmSync(file)
-  }
+  return file
 }
 
 /** Runs one line of a shell. `path` stands before the system's own. */
