@@ -1,9 +1,9 @@
 /**
  * Which tests run when.
  *
- * `npm test` runs everything but `*.long.test.ts`, in three projects: `unit`, the tests that stand beside the code,
- * which share their modules, as loading them anew takes longer than most of them; `whole`, each file of which has a
- * world of its own; and `browser`, whose tests are Node programs that drive a real Chromium. `npm run test:long` (mode `long`) runs the rest.
+ * `npm test` runs everything but `*.long.test.ts`, in three projects: `unit`, the tests that stand beside the code;
+ * `whole`, those of the whole; and `browser`, whose tests are Node programs that drive a real Chromium. The first two
+ * share their modules, as loading them anew takes longer than most of them. `npm run test:long` (mode `long`) runs the rest.
  * Browser tests fail where no Chromium can be had; nothing is skipped.
  */
 import { defineConfig, type ViteUserConfigFnObject } from 'vitest/config'
@@ -38,7 +38,12 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
         },
         {
           extends: true,
-          test: { name: 'whole', include: whole.include, exclude: [...whole.exclude, 'test/browser/**'] },
+          test: {
+            name: 'whole',
+            include: whole.include,
+            exclude: [...whole.exclude, 'test/browser/**'],
+            isolate: false,
+          },
         },
         {
           extends: true,
