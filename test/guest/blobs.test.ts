@@ -1,7 +1,7 @@
 /** `Headers`, `Blob`, `File` and `FormData`. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { openRuntime } from '../../src/entry/node.ts'
-import { FREELY, newIsolate, openPool, startOf } from '../../src/isolate/isolate.testkit.ts'
+import { movedOrNot } from './moved-or-not.testkit.ts'
 
 const runtime = await openRuntime()
 afterAll(() => runtime.close())
@@ -17,22 +17,6 @@ function refusals(source: string): Promise<unknown> {
   return evaluate(
     `[${source}].map((fn) => { try { fn(); return 'nothing' } catch (error) { return error.name } })`,
   )
-}
-
-/** The value of a program that waits once, and the same of one that is moved to another instance while it does. */
-function movedOrNot(source: string): readonly unknown[] {
-  const pool = openPool()
-  return [false, true].map((moved) => {
-    let isolate = newIsolate(pool)
-    const waiting = isolate.start(startOf(source), FREELY)
-    if (moved) {
-      const { memoryBytes, changes, state } = isolate.capture()
-      const { limits, capabilities } = startOf(source)
-      isolate = newIsolate(pool)
-      isolate.restore({ memoryBytes, changes, state, capabilities, limits })
-    }
-    return isolate.settle([], (waiting as { wakeAtMs: number }).wakeAtMs, FREELY)
-  })
 }
 
 const PAUSE = 'await new Promise((resolve) => setTimeout(resolve, 1))'

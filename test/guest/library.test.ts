@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { openRuntime } from '../../src/entry/node.ts'
-import { FREELY, newIsolate, openPool, startOf } from '../../src/isolate/isolate.testkit.ts'
+import { movedOrNot } from './moved-or-not.testkit.ts'
 
 const runtime = await openRuntime()
 afterAll(() => runtime.close())
@@ -123,18 +123,7 @@ describe('crypto', () => {
       const first = crypto.randomUUID()
       await new Promise((resolve) => setTimeout(resolve, 1))
       return [first, [...crypto.getRandomValues(new Uint8Array(40))]]`
-    const pool = openPool()
-    const ends = [false, true].map((moved) => {
-      let isolate = newIsolate(pool)
-      const waiting = isolate.start(startOf(source), FREELY)
-      if (moved) {
-        const { memoryBytes, changes, state } = isolate.capture()
-        const { limits, capabilities } = startOf(source)
-        isolate = newIsolate(pool)
-        isolate.restore({ memoryBytes, changes, state, capabilities, limits })
-      }
-      return isolate.settle([], (waiting as { wakeAtMs: number }).wakeAtMs, FREELY)
-    })
+    const ends = movedOrNot(source)
     expect(ends[0]).toMatchObject({ status: 'completed' })
     expect(ends[1]).toEqual(ends[0])
   })

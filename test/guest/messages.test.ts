@@ -1,7 +1,7 @@
 /** `Request` and `Response`, with their bodies. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { openRuntime } from '../../src/entry/node.ts'
-import { FREELY, newIsolate, openPool, startOf } from '../../src/isolate/isolate.testkit.ts'
+import { movedOrNot } from './moved-or-not.testkit.ts'
 
 const runtime = await openRuntime()
 afterAll(() => runtime.close())
@@ -202,18 +202,7 @@ describe('messages', () => {
       await read.text()
       await new Promise((resolve) => setTimeout(resolve, 1))
       return [read.bodyUsed, unread.bodyUsed, await (await unread.formData()).get('f').text(), await read.text().catch((error) => error.name)]`
-    const pool = openPool()
-    const [stayed, moved] = [false, true].map((moves) => {
-      let isolate = newIsolate(pool)
-      const waiting = isolate.start(startOf(source), FREELY)
-      if (moves) {
-        const { memoryBytes, changes, state } = isolate.capture()
-        const { limits, capabilities } = startOf(source)
-        isolate = newIsolate(pool)
-        isolate.restore({ memoryBytes, changes, state, capabilities, limits })
-      }
-      return isolate.settle([], (waiting as { wakeAtMs: number }).wakeAtMs, FREELY)
-    })
+    const [stayed, moved] = movedOrNot(source)
     expect(stayed).toMatchObject({ status: 'completed', value: [true, false, 'in a file', 'TypeError'] })
     expect(moved).toEqual(stayed)
   })
