@@ -1,0 +1,26 @@
+/** What the unit `streams` gives to other units, beside its globals: `use('streams') as unknown as StreamExports`. */
+export interface StreamExports {
+  /**
+   * A `ReadableStream` of bytes (of type `bytes`) that holds nothing back: `pull` is called when somebody reads, and
+   * not again before what it gave is settled.
+   * @param pull gives the next bytes, whose buffer is given away with them; undefined at the end
+   * @param cancel is called at most once, and never after the end
+   */
+  readonly streamOf: (
+    pull: () => Promise<Uint8Array | undefined>,
+    cancel: (reason: unknown) => void | Promise<void>,
+  ) => object
+  /** Whether it is a `ReadableStream`. Where the unit is not `loaded`, nothing is. */
+  readonly isStream: (value: unknown) => boolean
+  /** Whether it was ever read from or cancelled. @throws TypeError for what is no stream, as all that follow */
+  readonly isDisturbed: (stream: object) => boolean
+  readonly isLocked: (stream: object) => boolean
+  /**
+   * Reads a stream to its end, and leaves it locked. Rejects with what the stream ends with, or a TypeError for a
+   * chunk that is no `Uint8Array`.
+   * @param most bytes; more of them cancel the stream and reject with a RangeError
+   */
+  readonly readAll: (stream: object, most?: number) => Promise<Uint8Array>
+  /** Two streams of the same chunks; bytes are copied for the second. @throws TypeError if it is locked */
+  readonly tee: (stream: object) => readonly [object, object]
+}
