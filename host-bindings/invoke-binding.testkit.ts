@@ -1,7 +1,7 @@
 /** Calls a binding as the gate does: look up, validate, invoke with a deep copy, validate the result. For tests. */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { CaissonError } from '../src/base/errors.ts'
-import type { Capability, InvokeContext } from '../src/capability/capability.ts'
+import type { Capability, GuestLife, InvokeContext } from '../src/capability/capability.ts'
 
 /** The capability with this name; throws where there is none. */
 export function findBinding(capabilities: readonly Capability[], name: string): Capability {
@@ -39,11 +39,15 @@ export function invokeBinding(
     signal: context.signal ?? new AbortController().signal,
     idempotencyKey: context.idempotencyKey ?? 'key',
     attempt: context.attempt ?? 1,
+    life: context.life ?? NEVER_ENDS,
   }
   return Promise.resolve(capability.invoke(input, full)).then((value) =>
     structuredClone(accepted(capability.output, value)),
   )
 }
+
+/** Of a guest that goes on. */
+const NEVER_ENDS: GuestLife = { ended: false, onEnd: () => () => {} }
 
 function validateNow(
   schema: StandardSchemaV1<unknown, unknown> | undefined,

@@ -1,28 +1,31 @@
 /**
- * `net.fetch`: HTTP for programs, to the origins that were granted and no others.
+ * `net.fetch` and `net.readBody`: HTTP for programs, to the origins that were granted and no others.
  *
- * 1. Every hop is checked as the first: URL, origin, and (in the transport) the address connected to.
- * 2. What the embedder adds to requests of one origin (`headersFor`) is added at that hop only, never carried on.
- * 3. Sizes are counted where bytes come in, of what they inflate to; time is bounded by the gate's signal.
+ * 1. Sizes are counted where bytes come in, of what they inflate to; time is bounded by the gate's signal.
+ * 2. A body that is read in pieces is the guest's that asked for it, and lives no longer than that (`open-bodies.ts`).
+ * 3. Whether a body comes in pieces or whole never decides whether there is one: where a guest has too many open, the
+ *    next ones come whole.
  */
+import { sha256 } from '../../src/base/digest.ts'
 import { CaissonError } from '../../src/base/errors.ts'
-import type { Capability, InvokeContext } from '../../src/capability/capability.ts'
+import type { Capability } from '../../src/capability/capability.ts'
 import { defineBinding } from '../define-binding.ts'
 import { either, object, record } from '../schema/composites.ts'
 import { binary, flag, integer, oneOf, text } from '../schema/scalars.ts'
-import { type AllowedOrigin, isAllowed, parseAllowList } from './allow-list.ts'
+import { type AllowedOrigin, parseAllowList } from './allow-list.ts'
 import type { FetchOptions } from './fetch-options.ts'
-import { checkRequestHeaders, type Headers, visibleHeaders } from './headers.ts'
+import { Fetcher } from './fetcher.ts'
+import { checkRequestHeaders } from './headers.ts'
+import { OpenBodies } from './open-bodies.ts'
 import {
   literalAddress,
   mayConnect,
   type PrivateExceptions,
   parsePrivateExceptions,
 } from './public-address.ts'
-import { isRedirect, redirectedRequest } from './redirect.ts'
 import { MAX_URL_LENGTH, parseRequestUrl } from './request-url.ts'
-import { bodyText, collectBody } from './response-body.ts'
-import type { HttpRequest, HttpResponse, Transport } from './transport.ts'
+import { CHUNK_BYTES } from './streamed-body.ts'
+import type { Transport } from './transport.ts'
 
 /** What a platform adds to the options. */
 export interface FetchPlatform {
@@ -32,9 +35,11 @@ export interface FetchPlatform {
 
 const MIB = 1024 * 1024
 const EXPOSED = ['network_denied', 'network_failed', 'result_too_large', 'denied', 'aborted'] as const
+const EXPOSED_OF_BODIES = ['network_failed', 'result_too_large', 'body_lost', 'aborted'] as const
+const MAX_STREAM_LENGTH = 64
 
 /**
- * The capability `net.fetch` over this platform.
+ * The capabilities `net.fetch` and `net.readBody` over this platform.
  * @throws CaissonError `invalid_argument` for an impossible pattern; options are checked by then
  */
 export function createFetchCapabilities(
@@ -43,10 +48,12 @@ export function createFetchCapabilities(
 ): readonly Capability[] {
   const { methods = ['GET', 'HEAD'], maxRequestBytes = MIB, maxResponseBytes = 4 * MIB } = options
   const { maxRedirects = 5, timeoutMs = 30_000, retry } = options
+  const { maxOpenBodies = 16, idleBodyMs = 60_000 } = options
   const exceptions = parsePrivateExceptions(options.allowPrivate ?? [])
   const origins = parseAllowList({ ...options, ...platform })
   for (const origin of origins) requireException(origin, exceptions)
-  const fetcher = new Fetcher(options, origins, platform.transport(exceptions), maxRedirects)
+  const fetcher = new Fetcher({ options, origins, transport: platform.transport(exceptions), maxRedirects })
+  const bodies = new OpenBodies({ most: maxOpenBodies, idleMs: idleBodyMs })
   const readOnly = methods.every((method) => method === 'GET' || method === 'HEAD')
 
   return [
@@ -63,20 +70,30 @@ export function createFetchCapabilities(
           method: oneOf(methods, { description: 'Default GET.' }),
           headers: record(text({ maxLength: 16_384 }), { maxProperties: 64 }),
           body: either(text({ maxLength: maxRequestBytes }), binary({ maxBytes: maxRequestBytes })),
-          as: oneOf(['text', 'bytes'], { description: 'How to give the body. Default text.' }),
+          as: oneOf(['text', 'bytes', 'stream'], {
+            description: 'How to give the body. Default text. For stream see net.readBody.',
+          }),
           redirect: oneOf(['follow', 'manual', 'error'], { description: 'Default follow.' }),
         },
       ),
-      output: object({
-        url: text({ maxLength: MAX_URL_LENGTH, description: 'Of the last hop.' }),
-        status: integer({ minimum: 100, maximum: 999 }),
-        statusText: text({ maxLength: 16_384 }),
-        ok: flag({ description: 'Whether the status is 200 to 299.' }),
-        redirected: flag(),
-        headers: record(text({ maxLength: 65_536 }), { maxProperties: 2_000 }),
-        body: either(text({ maxLength: maxResponseBytes }), binary({ maxBytes: maxResponseBytes })),
-      }),
-      invoke: (input, context) =>
+      output: object(
+        {
+          url: text({ maxLength: MAX_URL_LENGTH, description: 'Of the last hop.' }),
+          status: integer({ minimum: 100, maximum: 999 }),
+          statusText: text({ maxLength: 16_384 }),
+          ok: flag({ description: 'Whether the status is 200 to 299.' }),
+          redirected: flag(),
+          headers: record(text({ maxLength: 65_536 }), { maxProperties: 2_000 }),
+          body: either(text({ maxLength: maxResponseBytes }), binary({ maxBytes: maxResponseBytes })),
+        },
+        {
+          stream: text({
+            maxLength: MAX_STREAM_LENGTH,
+            description: 'Where it is there, body is empty, and net.readBody gives it.',
+          }),
+        },
+      ),
+      invoke: (input, { life, idempotencyKey, signal }) =>
         fetcher.fetch(
           {
             url: parseRequestUrl(input.url),
@@ -85,112 +102,53 @@ export function createFetchCapabilities(
             body: encodeBody(input.body, maxRequestBytes),
             maxResponseBytes,
           },
-          { as: input.as ?? 'text', redirect: input.redirect ?? 'follow' },
-          context,
+          {
+            as: input.as === 'bytes' || input.as === 'stream' ? 'bytes' : 'text',
+            redirect: input.redirect ?? 'follow',
+            ...(input.as === 'stream' && {
+              keeper: {
+                hasRoom: () => bodies.hasRoom(life),
+                keep: (body) => {
+                  const stream = streamName(idempotencyKey)
+                  bodies.add(life, stream, body)
+                  return stream
+                },
+              },
+            }),
+          },
+          signal,
         ),
+    }),
+    defineBinding({
+      name: 'net.readBody',
+      continues: 'net.fetch',
+      description: `Reads the body of a net.fetch({ url, as: "stream" }) as it comes in: \`const { bytes, done } = await net.readBody({ stream, offset })\`, with the number of bytes that were read before as offset. It gives what has come, at most ${CHUNK_BYTES} bytes, and waits for at least one; \`want: "rest"\` gives everything that follows at once, \`want: "nothing"\` closes the body. Bodies are gone when the program ends or is parked, or ${idleBodyMs / 1_000} s after the last read.`,
+      effect: 'read',
+      timeoutMs,
+      expose: EXPOSED_OF_BODIES,
+      input: object(
+        {
+          stream: text({ minLength: 1, maxLength: MAX_STREAM_LENGTH, description: 'As net.fetch gave it.' }),
+          offset: integer({ minimum: 0, maximum: 1024 * MIB, description: 'Bytes that were read before.' }),
+        },
+        { want: oneOf(['chunk', 'rest', 'nothing'], { description: 'Default chunk.' }) },
+      ),
+      output: object({
+        bytes: binary({ maxBytes: Math.max(maxResponseBytes, CHUNK_BYTES) }),
+        done: flag({ description: 'Whether nothing follows.' }),
+      }),
+      invoke: ({ stream, offset, want }, { life, signal }) => {
+        if (want !== 'nothing') return bodies.read(life, stream, { offset, whole: want === 'rest', signal })
+        bodies.close(life, stream)
+        return { bytes: new Uint8Array(0), done: true }
+      },
     }),
   ]
 }
 
-interface Wanted {
-  readonly as: 'text' | 'bytes'
-  readonly redirect: 'follow' | 'manual' | 'error'
-}
-
-interface Fetched {
-  readonly url: string
-  readonly status: number
-  readonly statusText: string
-  readonly ok: boolean
-  readonly redirected: boolean
-  readonly headers: Headers
-  readonly body: string | Uint8Array
-}
-
-class Fetcher {
-  private readonly options: FetchOptions
-  private readonly origins: readonly AllowedOrigin[]
-  private readonly transport: Transport
-  private readonly maxRedirects: number
-
-  constructor(
-    options: FetchOptions,
-    origins: readonly AllowedOrigin[],
-    transport: Transport,
-    maxRedirects: number,
-  ) {
-    this.options = options
-    this.origins = origins
-    this.transport = transport
-    this.maxRedirects = maxRedirects
-  }
-
-  async fetch(
-    first: HttpRequest,
-    wanted: Wanted,
-    { signal }: Pick<InvokeContext, 'signal'>,
-  ): Promise<Fetched> {
-    if (first.body !== undefined && (first.method === 'GET' || first.method === 'HEAD')) {
-      throw new CaissonError('denied', `A ${first.method} request has no body.`)
-    }
-    let request = first
-    for (let hop = 0; hop <= this.maxRedirects; hop++) {
-      const response = await this.exchange(request, hop, signal)
-      try {
-        const headers = visibleHeaders(response.headers)
-        const location = headers.location
-        if (wanted.redirect === 'manual' || !isRedirect(response.status, location)) {
-          return await read(request, response, headers, wanted, hop)
-        }
-        if (wanted.redirect === 'error') {
-          throw new CaissonError(
-            'network_failed',
-            'The server redirects, and the call asked for an error then.',
-          )
-        }
-        request = redirectedRequest(request, response.status, location)
-      } finally {
-        response.close()
-      }
-    }
-    throw new CaissonError('network_failed', `More than ${this.maxRedirects} redirects.`)
-  }
-
-  private exchange(request: HttpRequest, hop: number, signal: AbortSignal): Promise<HttpResponse> {
-    if (!isAllowed(request.url, this.origins)) {
-      const what = hop === 0 ? 'The URL' : 'A redirect'
-      throw new CaissonError(
-        'network_denied',
-        `${what} leads to ${request.url.origin}, which is not allowed.`,
-        {
-          details: { origin: request.url.origin },
-        },
-      )
-    }
-    // Credentials of the embedder belong to this hop: they are not part of the request that a redirect inherits.
-    const added = Object.entries(this.options.headersFor?.(new URL(request.url)) ?? {})
-    const headers = { ...request.headers, ...Object.fromEntries(added.map(([k, v]) => [k.toLowerCase(), v])) }
-    return this.transport({ ...request, headers }, signal)
-  }
-}
-
-async function read(
-  request: HttpRequest,
-  response: HttpResponse,
-  headers: Headers,
-  wanted: Wanted,
-  hop: number,
-): Promise<Fetched> {
-  const bytes = await collectBody(response.body, request.maxResponseBytes)
-  return {
-    url: request.url.href,
-    status: response.status,
-    statusText: response.statusText,
-    ok: response.status >= 200 && response.status <= 299,
-    redirected: hop > 0,
-    headers,
-    body: wanted.as === 'bytes' ? bytes : bodyText(bytes, headers['content-type']),
-  }
+/** Equal for every attempt at the same call, different for all calls of all guests, and says nothing of either. */
+function streamName(idempotencyKey: string): string {
+  return sha256(new TextEncoder().encode(`net.fetch ${idempotencyKey}`)).slice('sha256:'.length, 39)
 }
 
 function encodeBody(body: string | Uint8Array | undefined, maxBytes: number): Uint8Array | undefined {

@@ -23,8 +23,12 @@ export interface FetchOptions {
   readonly maxResponseBytes?: number
   /** Redirects followed for one call, 0 to 20. Default 5. */
   readonly maxRedirects?: number
-  /** Milliseconds for a call with all its redirects and its body. Default 30,000. */
+  /** Milliseconds for a call with all its redirects and its body; of a body in pieces, for each read. Default 30,000. */
   readonly timeoutMs?: number
+  /** Bodies that one guest may read in pieces at a time, 0 to 1,000: the next ones come whole. Default 16. */
+  readonly maxOpenBodies?: number
+  /** Milliseconds after the last read at which a body that comes in pieces is closed. Default 60,000. */
+  readonly idleBodyMs?: number
   /** Only for `read`. Default: no retry. */
   readonly retry?: RetryPolicy
   /** Headers of the embedder for requests to this URL, credentials included; programs never see them. Must not throw. */
@@ -49,6 +53,8 @@ export const FETCH_OPTION_CHECKS: OptionChecks<FetchOptions> = {
   maxResponseBytes: wholeFrom(0, GIB),
   maxRedirects: wholeFrom(0, 20),
   timeoutMs: wholeFrom(1, DAY_MS),
+  maxOpenBodies: wholeFrom(0, 1_000),
+  idleBodyMs: wholeFrom(1, DAY_MS),
   retry: anObject,
   headersFor: aFunction,
   programHeaders: listOf('header names'),

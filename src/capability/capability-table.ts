@@ -13,6 +13,8 @@ import { nearNames } from './near-names.ts'
 /** Capabilities by name. Read-only after it was made. */
 export interface CapabilityTable {
   readonly names: readonly string[]
+  /** Those that continue another one. */
+  readonly continuations: readonly Capability[]
   /** The capability, or `undefined`. */
   find(name: string): Capability | undefined
   /** @throws CaissonError `unknown_capability` with near misses in the message and in `details.near` */
@@ -46,9 +48,21 @@ export function createCapabilityTable(capabilities: Iterable<Capability>): Capab
       }
     }
   }
+  const continuations = Object.freeze([...byName.values()].filter(({ continues }) => continues !== undefined))
+  for (const { name, continues = '' } of continuations) {
+    const continued = byName.get(continues)
+    if (continued !== undefined && (continued.sync === true || continued.continues !== undefined)) {
+      throw new CaissonError(
+        'invalid_capability',
+        `"${name}" continues "${continues}", which is answered at once or continues something itself.`,
+        { details: { capability: name, field: 'continues' } },
+      )
+    }
+  }
   const names = Object.freeze([...byName.keys()])
   return Object.freeze({
     names,
+    continuations,
     find: (name: string) => byName.get(name),
     get(name: string): Capability {
       const found = byName.get(name)

@@ -8,6 +8,17 @@ import type { CaissonError, ErrorCode } from '../base/errors.ts'
 /** What a call does to the world. `write` can be repeated without harm only if also `idempotent`; `destructive` cannot be undone. */
 export type Effect = 'read' | 'write' | 'destructive'
 
+/**
+ * A guest from its start, or from where it was taken up, to its end in this process: completed, parked, at a limit or
+ * aborted. A turn of a session has one of its own. One object for all its calls, and nobody else's: a key for what is
+ * held for it.
+ */
+export interface GuestLife {
+  readonly ended: boolean
+  /** Calls `listener` when it ends; never where it has ended already. It must not throw. @returns what takes it back */
+  onEnd(listener: () => void): () => void
+}
+
 /** What an implementation gets beside its input. */
 export interface InvokeContext {
   /** Aborted at the timeout, at the guest's deadline and when the run is aborted. Pass it on. */
@@ -16,6 +27,8 @@ export interface InvokeContext {
   readonly idempotencyKey: string
   /** 1 for the first attempt, 2 for the first retry that the policy allows. */
   readonly attempt: number
+  /** Of the guest that calls. */
+  readonly life: GuestLife
 }
 
 /** When the gate may try again by itself. Only for awaited capabilities that are `read` or `idempotent`. */
@@ -48,6 +61,12 @@ interface CapabilityBase<Input, Output> {
   readonly retry?: RetryPolicy
   /** Codes of `CaissonError` whose message and `details` may be shown to the guest as they are. Other causes are redacted. */
   readonly expose?: readonly ErrorCode[] | ((error: unknown) => CaissonError | undefined)
+  /**
+   * Name of an awaited capability whose answers this one goes on with, such as reading what that one opened. Who grants
+   * that one grants this one too, unless a grant of its own says otherwise; who takes that one back takes both; and the
+   * bytes of its results count for both grants.
+   */
+  readonly continues?: string
   /** JSON Schema of the input, for people and models, where the schema cannot give one by itself. */
   readonly inputJsonSchema?: Readonly<Record<string, unknown>>
   readonly outputJsonSchema?: Readonly<Record<string, unknown>>

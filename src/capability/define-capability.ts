@@ -23,6 +23,7 @@ const FIELDS: ReadonlySet<string> = new Set([
   'cost',
   'retry',
   'expose',
+  'continues',
   'input',
   'output',
   'inputJsonSchema',
@@ -92,6 +93,12 @@ function checkDefinition(given: Capability): Capability {
     if (read[field] !== undefined && typeof read[field] !== 'boolean') {
       refuseField(field, 'it must be true or false')
     }
+  }
+  if (read.continues !== undefined) {
+    const bad = nameProblem(read.continues)
+    if (bad !== undefined) refuseField('continues', bad)
+    if (read.continues === read.name) refuseField('continues', 'it is the name of another capability')
+    if (read.sync === true) refuseField('continues', 'a sync capability goes on with nothing; leave it out')
   }
   for (const field of ['input', 'output'] as const) {
     if (read[field] !== undefined && !isStandardSchema(read[field])) {

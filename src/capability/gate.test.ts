@@ -160,3 +160,46 @@ describe('the final value', () => {
     )
   })
 })
+
+describe('what an implementation learns of the guest', () => {
+  it('is one life for all its calls, that tells of its end once, and cannot end it', async () => {
+    const lives: unknown[] = []
+    let ends = 0
+    const keep = tool((_input, { life }) => {
+      if (lives.length === 0) life.onEnd(() => (ends += 1))
+      const forgotten = life.onEnd(() => (ends += 100))
+      forgotten()
+      lives.push(life)
+      return life.ended
+    })
+    const mine = testGate([keep])
+    expect([await mine.call('a.tool'), await mine.call('a.tool')].map(codeOf)).toEqual(['ok', 'ok'])
+    const other = testGate([keep])
+    await other.call('a.tool')
+    expect([lives[0] === lives[1], lives[0] === lives[2]]).toEqual([true, false])
+    expect(Object.keys(lives[0] as object)).toEqual(['ended', 'onEnd'])
+    mine.stop.stop()
+    expect([ends, (lives[0] as { ended: boolean }).ended, (lives[2] as { ended: boolean }).ended]).toEqual([
+      ...[1, true, false],
+    ])
+  })
+
+  it('bytes of what continues a capability count for its grant, and for their own', async () => {
+    const open = tool(() => 'x'.repeat(10))
+    const more = checkCapability({ ...open, name: 'a.more', continues: 'a.tool' } as Capability)
+    const spent = async (grants: object[]): Promise<string[]> => {
+      const { call } = testGate([open, more], grants as never)
+      const codes: string[] = []
+      for (const name of ['a.tool', 'a.more', 'a.more', 'a.tool']) codes.push(codeOf(await call(name)))
+      return codes
+    }
+    const { bytes } = await testGate([open]).call('a.tool')
+    const bytesIn = 2 * bytes + 1
+    const out = 'budget_exhausted'
+    expect(await spent([{ capability: 'a.tool', bytesIn }])).toEqual(['ok', 'ok', out, out])
+    expect(await spent([{ capability: 'a.tool' }, { capability: 'a.more', bytesIn: bytes + 1 }])).toEqual([
+      ...['ok', 'ok', out, 'ok'],
+    ])
+    expect(await spent([{ capability: 'a.tool', calls: 1 }])).toEqual(['ok', 'ok', 'ok', out])
+  })
+})

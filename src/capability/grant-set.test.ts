@@ -112,3 +112,45 @@ describe('grantSet', () => {
     expect(() => grants.revoke('nothing')).toThrow(/no grant of "nothing"/)
   })
 })
+
+describe('a capability that continues another one', () => {
+  const table = createCapabilityTable([
+    named('net.more', { continues: 'net.open' }),
+    named('net.open'),
+    named('net.other'),
+  ])
+
+  it('3: is granted with it, after what was named, and not without it', () => {
+    const names = (grants: readonly Grant[]): readonly string[] =>
+      grantSet(table, grants).held.map(({ capability: { name } }) => name)
+    expect(names(['net.open', 'net.other'])).toEqual(['net.open', 'net.other', 'net.more'])
+    expect(names(['net.other'])).toEqual(['net.other'])
+    expect(names(['net.more', 'net.open'])).toEqual(['net.more', 'net.open'])
+    expect(names(['net.more'])).toEqual(['net.more'])
+    expect(grantSet(createCapabilityTable([named('net.open')]), ['net.open']).held).toHaveLength(1)
+  })
+
+  it('3: is taken back with it, and has the conditions of its own grant', () => {
+    for (const more of [[], [{ capability: 'net.more', calls: 3 }]]) {
+      const set = grantSet(table, ['net.open', ...more])
+      expect(set.find('net.more')?.rule.calls).toBe(more[0]?.calls)
+      set.revoke('net.open')
+      expect(set.find('net.more')?.revoked).toBe(true)
+    }
+    const elsewhere = grantSet(table, [{ capability: 'net.open', revoked: () => true }])
+    expect(elsewhere.find('net.more')?.revoked).toBe(true)
+    const itself = grantSet(table, ['net.open'])
+    itself.revoke('net.more')
+    expect(itself.find('net.open')?.revoked).toBe(false)
+  })
+
+  it('continues no other that continues, none that answers at once, and not itself', () => {
+    const chain = [named('a.a', { continues: 'a.b' }), named('a.b', { continues: 'a.c' }), named('a.c')]
+    expect(() => createCapabilityTable(chain)).toThrow(/continues "a.b"/)
+    const atOnce = [named('a.a', { continues: 'a.b' }), named('a.b', { sync: true } as Partial<Capability>)]
+    expect(() => createCapabilityTable(atOnce)).toThrow(/answered at once/)
+    expect(() => named('a.a', { continues: 'a.a' })).toThrow(/another capability/)
+    expect(() => named('a.a', { continues: '' })).toThrow(/field "continues"/)
+    expect(() => named('a.a', { continues: 'a.b', sync: true } as Partial<Capability>)).toThrow(/goes on/)
+  })
+})

@@ -2,8 +2,9 @@
  * The grants of one guest: which capabilities it sees, in which order, and which were taken back.
  *
  * Invariants
- * 1. Look-up is by own name only, and only what was named is found.
+ * 1. Look-up is by own name only, and only what was named is found, and what continues that.
  * 2. A revoked grant never comes back in the same set.
+ * 3. What continues a granted capability is granted with it, without conditions of its own, and taken back with it.
  */
 import { CaissonError } from '../base/errors.ts'
 import type { Capability } from './capability.ts'
@@ -15,11 +16,14 @@ import { checkGrantRule } from './grant.ts'
 export class HeldGrant {
   readonly capability: Capability
   readonly rule: GrantRule
+  /** The grant of the capability that this one continues, where that is granted. */
+  readonly continued: HeldGrant | undefined
   #revoked = false
 
-  constructor(capability: Capability, rule: GrantRule) {
+  constructor(capability: Capability, rule: GrantRule, continued?: HeldGrant) {
     this.capability = capability
     this.rule = rule
+    this.continued = continued
   }
 
   revoke(): void {
@@ -28,7 +32,7 @@ export class HeldGrant {
 
   /** Whether the grant was taken back, here or where `rule.revoked` looks. A look-up that throws counts as revoked. */
   get revoked(): boolean {
-    if (this.#revoked) return true
+    if (this.#revoked || this.continued?.revoked === true) return true
     if (this.rule.revoked === undefined) return false
     try {
       if (this.rule.revoked() === false) return false
@@ -58,7 +62,7 @@ export interface GrantSet {
  * @throws CaissonError `unknown_capability` (with near misses), `invalid_argument` for an impossible condition or a second grant of the same capability
  */
 export function grantSet(table: CapabilityTable, grants: Iterable<Grant>): GrantSet {
-  const byName = new Map<string, HeldGrant>()
+  const rules = new Map<string, readonly [Capability, GrantRule]>()
   for (const given of grants) {
     const rule = ruleOf(given)
     const wanted = rule.capability
@@ -71,13 +75,18 @@ export function grantSet(table: CapabilityTable, grants: Iterable<Grant>): Grant
         { details: { capability: name } },
       )
     }
-    if (byName.has(name)) {
+    if (rules.has(name)) {
       throw new CaissonError('invalid_argument', `"${name}" is granted twice; join the two grants.`, {
         details: { capability: name },
       })
     }
-    byName.set(name, new HeldGrant(capability, checkGrantRule(rule, capability)))
+    rules.set(name, [capability, checkGrantRule(rule, capability)])
   }
+  for (const capability of table.continuations) {
+    const { name, continues = '' } = capability
+    if (!rules.has(name) && rules.has(continues)) rules.set(name, [capability, { capability: name }])
+  }
+  const byName = hold(rules)
   const held = Object.freeze([...byName.values()])
   return Object.freeze({
     held,
@@ -91,6 +100,21 @@ export function grantSet(table: CapabilityTable, grants: Iterable<Grant>): Grant
       found.revoke()
     },
   })
+}
+
+/** In the order in which they were granted. */
+function hold(rules: ReadonlyMap<string, readonly [Capability, GrantRule]>): Map<string, HeldGrant> {
+  const made = new Map<string, HeldGrant>()
+  for (const [name, [capability, rule]] of rules) {
+    if (capability.continues === undefined) made.set(name, new HeldGrant(capability, rule))
+  }
+  const held = new Map<string, HeldGrant>()
+  for (const [name, [capability, rule]] of rules) {
+    // What is continued continues nothing itself: the table says so.
+    const continued = made.get(capability.continues ?? '')
+    held.set(name, made.get(name) ?? new HeldGrant(capability, rule, continued))
+  }
+  return held
 }
 
 function ruleOf(given: Grant): GrantRule {

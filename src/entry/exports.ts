@@ -6,6 +6,7 @@ export type {
   Capability,
   Cost,
   Effect,
+  GuestLife,
   InvokeContext,
   RetryPolicy,
   SyncCapability,

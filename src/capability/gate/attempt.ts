@@ -1,5 +1,6 @@
 /** One attempt at the effect: the implementation gets a copy of the final arguments, a signal and a time. */
-import type { InvokeContext } from '../capability.ts'
+import type { GuestLife, InvokeContext } from '../capability.ts'
+import { lifeOf } from '../guest-life.ts'
 import type { Stop } from '../stop.ts'
 import type { FinalValue } from './final-value.ts'
 import { isThenable } from './is-thenable.ts'
@@ -20,7 +21,7 @@ export function attempt(
       const { invoke } = capability
       return { end: 'value', value: invoke(final.copy()) }
     }
-    const context = new AttemptContext(idempotencyKey, number)
+    const context = new AttemptContext(idempotencyKey, number, stop)
     // Through a local, so that the implementation gets no `this`.
     const { invoke } = capability
     const returned: unknown = invoke(final.copy(), context)
@@ -35,12 +36,18 @@ export function attempt(
 class AttemptContext implements InvokeContext {
   readonly idempotencyKey: string
   readonly attempt: number
+  readonly #stop: Stop
   /** Most implementations of most calls never look at the signal: it is made when they do. */
   #controller: AbortController | undefined
 
-  constructor(idempotencyKey: string, attempt: number) {
+  constructor(idempotencyKey: string, attempt: number, stop: Stop) {
     this.idempotencyKey = idempotencyKey
     this.attempt = attempt
+    this.#stop = stop
+  }
+
+  get life(): GuestLife {
+    return lifeOf(this.#stop)
   }
 
   get signal(): AbortSignal {
