@@ -23,6 +23,24 @@ const MOST_TEXT_BYTES = 16_384
 /** Fuel per byte by which the linear memory grows: zeroed pages cost time before anything runs on them. */
 const GROWTH_FUEL_PER_BYTE = 2
 
+/** @throws CaissonError `machine_lost` */
+function newMemory(initial: number, maximum: number): WebAssembly.Memory {
+  try {
+    return new WebAssembly.Memory({ initial, maximum })
+  } catch (cause) {
+    throw noRoom(initial * PAGE, cause)
+  }
+}
+
+/** The host's trouble, and no guest's: what is kept of one can go on when there is room again. */
+function noRoom(bytes: number, cause: unknown): CaissonError {
+  return new CaissonError(
+    'machine_lost',
+    `The host has no room for ${bytes} bytes of guest memory; run fewer guests at a time (instances, concurrency).`,
+    { cause },
+  )
+}
+
 /** What an isolate does for its instance while a turn runs. */
 export interface InstanceHandlers {
   /** A guest called host function `fn`. Returns a value pointer (owned by the guest), or 0 for undefined. */
@@ -45,6 +63,7 @@ export class EngineInstance {
   readonly #stackPointer: WebAssembly.Global
   #handlers: InstanceHandlers | undefined
   #memoryLimit = 0
+  readonly #maxBytes: number
   /** A defect of ours inside an import: the turn is stopped, and this says why. */
   fault: unknown
 
@@ -54,7 +73,8 @@ export class EngineInstance {
   /** @param maxPages hard cap on the linear memory of every guest that this instance will serve */
   constructor(engine: Engine, maxPages: number, monotonic: () => number) {
     this.engine = engine
-    this.memory = new WebAssembly.Memory({ initial: engine.layout.initialPages, maximum: maxPages })
+    this.#maxBytes = maxPages * PAGE
+    this.memory = newMemory(engine.layout.initialPages, maxPages)
     let refill: (kind: number) => bigint = () => 2n ** 60n
     const instance = new WebAssembly.Instance(engine.module, {
       [ENGINE_IMPORT_MODULE]: this.#imports(),
@@ -109,23 +129,21 @@ export class EngineInstance {
 
   /**
    * Makes a memory that has not grown as large as a captured one was.
-   * @throws CaissonError `corrupted` for a size that no memory of this engine can have, or more than may be had here
+   * @throws CaissonError `corrupted` for a size that no memory of this engine can have, or more than may be had here;
+   *   `machine_lost` where the host has no room for it
    */
   growTo(bytes: number): void {
     const pages = (bytes - this.size) / PAGE
     if (!Number.isSafeInteger(pages) || pages < 0) {
       throw new CaissonError('corrupted', `A memory of ${bytes} bytes cannot be one of this engine's.`)
     }
+    if (bytes > this.#maxBytes) {
+      throw new CaissonError('corrupted', `The guest's memory of ${bytes} bytes is larger than allowed here.`)
+    }
     try {
       if (pages > 0) this.memory.grow(pages)
     } catch (cause) {
-      throw new CaissonError(
-        'corrupted',
-        `The guest's memory of ${bytes} bytes is larger than allowed here.`,
-        {
-          cause,
-        },
-      )
+      throw noRoom(bytes, cause)
     }
   }
 

@@ -11,7 +11,7 @@ export type RunEnd =
       /** Why a value that only the guest can hold is not here, of a guest that goes on. */
       readonly unread?: string
     }
-  /** The guest threw, or could not go on. Codes of the runtime's own: `aborted`, `stalled`, `not_recorded`, `lease_lost`, `corrupted`. */
+  /** The guest threw, or could not go on. Codes of the runtime's own: `aborted`, `stalled`, `not_recorded`, `lease_lost`, `machine_lost`, `corrupted`. */
   | { readonly status: 'failed'; readonly error: GuestError }
   | { readonly status: 'exhausted'; readonly limit: LimitName; readonly message: string }
   | {

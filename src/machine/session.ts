@@ -378,8 +378,8 @@ export class Session {
     const code = CaissonError.is(error) ? error.code : 'isolate_destroyed'
     const message = CaissonError.is(error) ? error.message : 'The machine failed and was given up.'
     const step = this.finish(failed(code, message))
-    // A trap or corrupted state is an end of the guest; everything else was asked for wrongly by the host.
-    if (code === 'isolate_destroyed' || code === 'corrupted') return step
+    // A trap, corrupted state or a lost thread is an end of the guest; all else was asked for wrongly by the host.
+    if (code === 'isolate_destroyed' || code === 'corrupted' || code === 'machine_lost') return step
     throw error
   }
 

@@ -5,7 +5,9 @@
  * 1. One message is under way at a time; a second turn while one runs is refused as `busy`.
  * 2. An abort or a deadline stops the turn inside the Worker where memory can be shared; where it cannot, the
  *    session gives the machine up and `dispose` terminates the Worker.
- * 3. After a failure of the Worker every waiting turn is refused as `isolate_destroyed`.
+ * 3. After the death of the Worker every question is refused as `machine_lost`: that says nothing about the guest.
+ * 4. A question that is no turn (open, restore, capture, digest) is given up `ABORT_GRACE_MS` after the abort, whatever
+ *    the Worker does, and the Worker with it. Turns are given up by the session, which knows their end.
  */
 import { CaissonError, ERROR_CODES, type ErrorCode } from '../base/errors.ts'
 import { type Answer, type PendingCall, Refusal, type SyncCalls } from '../capability/call.ts'
@@ -30,6 +32,8 @@ export interface WorkerMachineOptions {
   readonly maxPages: number
   readonly syncCalls: SyncCalls
   readonly monotonic: () => number
+  /** Of whoever waits for the guest. */
+  readonly signal?: AbortSignal | undefined
   /** Called once, with whether the Worker can serve another guest. */
   readonly onRelease: (reusable: boolean) => void
 }
@@ -37,6 +41,8 @@ export interface WorkerMachineOptions {
 /** How often an abort is looked for while a turn runs elsewhere, milliseconds. */
 const ABORT_POLL_MS = 5
 const KEEP_ALIVE_MS = 60_000
+/** What is nearly done may be done still. */
+const ABORT_GRACE_MS = 250
 
 interface Waiting {
   resolve(message: WorkerMessage): void
@@ -54,7 +60,7 @@ export class WorkerMachine implements Machine {
 
   /**
    * Opens a guest in the Worker of `port`, which may still be starting: what that takes is not the guest's time.
-   * @throws CaissonError `isolate_destroyed` when the Worker does not start
+   * @throws CaissonError `machine_lost` when the Worker does not start, `aborted`
    */
   static async open(options: WorkerMachineOptions): Promise<WorkerMachine> {
     const machine = new WorkerMachine(options)
@@ -201,10 +207,29 @@ export class WorkerMachine implements Machine {
       return Promise.reject(new CaissonError('busy', 'The machine is inside a turn.'))
     // The Worker itself keeps no process alive, so that idle ones do not. A question does.
     const alive = setInterval(() => {}, KEEP_ALIVE_MS)
+    const forgetAbort = isTurn(message) ? undefined : this.#giveUpOnAbort()
     return new Promise<WorkerMessage>((resolve, reject) => {
       this.#waiting = { resolve, reject }
       this.#post(message)
-    }).finally(() => clearInterval(alive))
+    }).finally(() => {
+      clearInterval(alive)
+      forgetAbort?.()
+    })
+  }
+
+  /** @returns ends it: there was an answer */
+  #giveUpOnAbort(): () => void {
+    const { signal } = this.#options
+    let grace: ReturnType<typeof setTimeout> | undefined
+    const giveUp = (): void => {
+      grace = setTimeout(() => this.#failed(aborted()), ABORT_GRACE_MS)
+    }
+    signal?.addEventListener('abort', giveUp, { once: true })
+    if (signal?.aborted === true) giveUp()
+    return () => {
+      clearTimeout(grace)
+      signal?.removeEventListener('abort', giveUp)
+    }
   }
 
   #received(message: WorkerMessage): void {
@@ -248,7 +273,7 @@ export class WorkerMachine implements Machine {
   #failed(cause: unknown): void {
     this.#failure ??= CaissonError.is(cause)
       ? cause
-      : new CaissonError('isolate_destroyed', 'The Worker of the guest died.', { cause })
+      : new CaissonError('machine_lost', 'The Worker of the guest died.', { cause })
     void this.#options.port.terminate()
     const waiting = this.#waiting
     this.#waiting = undefined
@@ -259,6 +284,14 @@ export class WorkerMachine implements Machine {
 /** Text keeps the order of keys, which the canonical encoding does not: a guest can see it. */
 function encodeAnswer(answer: readonly [ok: boolean, value: unknown]): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(toTaggedJson(answer)))
+}
+
+function isTurn({ type }: HostMessage): boolean {
+  return type === 'start' || type === 'settle'
+}
+
+function aborted(): CaissonError {
+  return new CaissonError('aborted', 'The run was aborted, and its Worker did not answer any more.')
 }
 
 function unexpected(message: WorkerMessage): CaissonError {

@@ -66,6 +66,7 @@ const SESSION: OptionChecks<OpenSessionOptions> = {
   loadModule: RUN.loadModule,
   importMap: RUN.importMap,
   from: [(value) => value instanceof Uint8Array, 'a Uint8Array'],
+  fork: aText,
 }
 
 const TURN: OptionChecks<TurnOptions> = {
@@ -104,6 +105,7 @@ const RESUME: OptionChecks<ResumeOptions> = {
 
 const REPEAT: OptionChecks<RepeatOptions> = {
   grants: RUN.grants,
+  limits: RUN.limits,
   signal: RUN.signal,
   domain: RUN.domain,
   principal: RUN.principal,
@@ -129,6 +131,7 @@ const RUNTIME: OptionChecks<RuntimeOptions> = {
   engines: anObject,
   engineId: aText,
   store: withMethods('a run store', 'putBlob', 'getBlob', 'head', 'setHead', 'append', 'entries', 'lease'),
+  leaseMs: wholeFrom(100, 3_600_000),
   checkpoints: anObject,
 }
 

@@ -39,6 +39,8 @@ import { giveBack, prolong, type WatchedStore } from './watched-store.ts'
 export interface DurableRunOptions {
   readonly store: WatchedStore
   readonly lease: RunLease
+  /** For how long it is taken and renewed, milliseconds. */
+  readonly leaseMs: number
   /** Once it is raised, the store is not waited for as long. */
   readonly signal: AbortSignal | undefined
   readonly owner: CheckpointOwner
@@ -69,8 +71,6 @@ interface Waiting {
   readonly wakeAtMs?: number | undefined
 }
 
-/** How long a process that died keeps the others from its runs, milliseconds. */
-export const LEASE_MS = 15_000
 const UNCHECKPOINTED: Pick<RunHead, 'chain' | 'position'> = { chain: [], position: 0 }
 const DEFAULT_POLICY = { calls: 16, bytes: 262_144, ms: 1_000, links: 24 }
 
@@ -97,7 +97,7 @@ export class DurableRun {
   #time: Pick<TimeKeeper, 'activeMs' | 'idleMs'> | undefined
 
   constructor(options: DurableRunOptions) {
-    const { store, lease, owner, codec, clock, callLog, from, checkpoints } = options
+    const { store, lease, leaseMs, owner, codec, clock, callLog, from, checkpoints } = options
     this.#options = options
     this.#policy = { ...DEFAULT_POLICY, ...options.policy }
     this.#pages = from?.written?.pages ?? checkpoints.basePages
@@ -126,8 +126,8 @@ export class DurableRun {
     })
     this.#renewal = setInterval(() => {
       // A lease that is lost, or cannot be prolonged in whatever way, shows where it is used.
-      new Promise<void>((resolve) => resolve(lease.renew(LEASE_MS))).catch(() => {})
-    }, LEASE_MS / 3)
+      new Promise<void>((resolve) => resolve(lease.renew(leaseMs))).catch(() => {})
+    }, leaseMs / 3)
   }
 
   /** The newest acknowledged checkpoint. */
@@ -153,7 +153,8 @@ export class DurableRun {
   /** The guest waits: captures it where the policy says so, or where it must. */
   async atRest(machine: Machine, session: Session, must: boolean): Promise<void> {
     // A turn in the host's own thread keeps its timers waiting: nobody may have come while it ran out.
-    if (!(await isHeld(this.#options.lease))) await prolong(this.#options.lease, LEASE_MS)
+    const { lease, leaseMs } = this.#options
+    if (!(await isHeld(lease))) await prolong(lease, leaseMs)
     if (must) {
       await this.settle()
       await this.#take(machine, session)
@@ -346,12 +347,25 @@ function toldBy({ summary }: RunHead): string | undefined {
   }
 }
 
-/** What the host broke off can go on. Asked only of what the program did not come to itself: it may forge any code. */
+/**
+ * What the host broke off can go on, and so can what lost its thread: to the run it is as if its process had been
+ * killed. A guest whose thread dies each time is broken off each time that somebody resumes it, and never by itself.
+ * Not so `isolate_destroyed`, `engine_trap` and `corrupted`: those are ends that the guest came to, by a defect of the
+ * engine or of ours that it would come to again.
+ *
+ * Asked only of what the program did not come to itself: it may forge any code.
+ */
 function isBrokenOff(end: RunEnd): boolean {
   return end.status === 'failed' && BROKEN_OFF.has(end.error.code ?? '')
 }
 
-const BROKEN_OFF: ReadonlySet<string> = new Set(['aborted', 'lease_lost', 'not_recorded', 'diverged'])
+const BROKEN_OFF: ReadonlySet<string> = new Set([
+  'aborted',
+  'lease_lost',
+  'machine_lost',
+  'not_recorded',
+  'diverged',
+])
 
 function aged(ledger: ReturnType<Ledger['snapshot']>, passedMs: number): ReturnType<Ledger['snapshot']> {
   const accounts = Object.entries(ledger.accounts).map(([name, account]) => [

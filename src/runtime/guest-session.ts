@@ -14,9 +14,11 @@ import { driveMachine } from '../machine/driver.ts'
 import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
 import type { SessionOptions } from '../machine/session.ts'
 import type { Machine, MachineStart } from '../machine/turn.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { PageTree } from '../snapshot/page-tree.ts'
 import { checkTurnOptions } from './check-options.ts'
 import type { CheckpointOwner, Checkpoints } from './checkpoints.ts'
+import { finalDigest } from './final-digest.ts'
 import type { GuestLine } from './guest-line.ts'
 import { holdsThread, LinePlace } from './line-place.ts'
 import type { MachineMaker } from './machine-maker.ts'
@@ -51,6 +53,8 @@ export interface GuestSession {
 /** What the runtime lends. */
 export interface GuestSessionParts {
   readonly platform: Platform
+  /** The host's own, whatever the time in guests is: how old a checkpoint is goes by it. */
+  readonly hostClock: Pick<Clock, 'now'>
   readonly typescript: TypeScriptDesk
   readonly checkpoints: Checkpoints
   readonly machines: MachineMaker
@@ -149,14 +153,14 @@ class KeptGuest implements GuestSession {
       const place = new LinePlace(line, domain, true)
       let machine: Machine | undefined
       try {
-        machine = await machines.open(this.#options, start.limits, gate.sync)
+        const kind = { ...this.#options, ...(signal && { signal }) }
+        machine = await machines.open(kind, start.limits, gate.sync)
         const session = sessionOf(machine, { ...start, capabilities: gate.capabilities }, gate, signal)
         const asleep = holdsThread(this.#options) ? undefined : place.asleep
         const outcome = complete(await driveMachine({ ...session, asleep }), session.start)
         if (outcome.status === 'completed') await this.#keep(machine)
-        return options.stateDigest === true
-          ? { ...outcome, stateDigest: await machine.stateDigest() }
-          : outcome
+        const stateDigest = await finalDigest(machine, options)
+        return stateDigest === undefined ? outcome : { ...outcome, stateDigest }
       } finally {
         machine?.dispose()
         place.leave()
@@ -166,7 +170,7 @@ class KeptGuest implements GuestSession {
 
   checkpoint(): Promise<Uint8Array> {
     return this.#alone(async () => {
-      const { checkpoints, platform, bounds, newGuestId } = this.#parts
+      const { checkpoints, hostClock, bounds, newGuestId } = this.#parts
       checkpoints.checkLabel(this.#owner.label)
       const kept = this.#kept ?? (await this.#begin())
       const { bytes } = await checkpoints.write(
@@ -183,7 +187,7 @@ class KeptGuest implements GuestSession {
         },
         this.#owner,
         this.#sequence + 1,
-        platform.clock.now(),
+        hostClock.now(),
       )
       this.#sequence += 1
       return bytes

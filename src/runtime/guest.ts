@@ -64,7 +64,7 @@ export interface GuestParts {
   readonly release: () => void
   readonly write: (captured: CapturedGuest) => Promise<Uint8Array>
   /** The digest of the state that it ended in, for its outcome; left out where nobody asked. */
-  readonly digest?: () => string | Promise<string>
+  readonly digest?: () => Promise<string | undefined>
 }
 
 /** @returns the guest, when its outcome is whole in case it has ended already */
@@ -79,11 +79,10 @@ export async function createGuest({ stepper, complete, release, write, digest }:
     if (digest === undefined) release()
     else closing = closeWithDigest(outcome, digest)
   }
-  const closeWithDigest = async (of: Outcome, digestOf: () => string | Promise<string>): Promise<void> => {
+  const closeWithDigest = async (of: Outcome, digestOf: NonNullable<typeof digest>): Promise<void> => {
     try {
-      outcome = { ...of, stateDigest: await digestOf() }
-    } catch {
-      // It ended by losing its machine: there is no state any more.
+      const stateDigest = await digestOf()
+      if (stateDigest !== undefined) outcome = { ...of, stateDigest }
     } finally {
       release()
     }

@@ -23,8 +23,8 @@ const PAGE = 65_536
 const DEFAULT_KEEP = 4
 const DEFAULT_INSTANCES = 64
 
-/** Where a guest runs, and as whose. */
-export type MachineKind = Pick<RunOptions, 'domain' | 'thread'>
+/** Where a guest runs, as whose, and what ends waiting for it. */
+export type MachineKind = Pick<RunOptions, 'domain' | 'thread' | 'signal'>
 
 export class MachineMaker {
   readonly engine: Engine
@@ -56,13 +56,13 @@ export class MachineMaker {
     })
   }
 
-  /** @throws CaissonError `disposed`, `unsupported`, `native_stack_low`, `isolate_destroyed` */
+  /** @throws CaissonError `disposed`, `unsupported`, `native_stack_low`, `machine_lost`, `aborted` */
   open(
-    { domain = 'default', thread }: MachineKind,
+    { domain = 'default', thread, signal }: MachineKind,
     limits: Limits,
     syncCalls: SyncCalls,
   ): Machine | Promise<Machine> {
-    if (thread === 'worker') return this.#workers.acquire(domain, syncCalls)
+    if (thread === 'worker') return this.#workers.acquire(domain, syncCalls, signal)
     checkNativeStack(this.engine, this.base, limits.stackBytes)
     return new ParkableIsolate({
       pool: this.#pools.get(domain),

@@ -62,6 +62,27 @@ export function checkFits(memoryBytes: number, limits: Limits): void {
   )
 }
 
+/**
+ * Limits of a guest that goes on: those that are given, and else those that it had. What nobody vouches for (a
+ * checkpoint or a log, where no key is configured) can only make them narrower than the runtime's own.
+ * @param before as the checkpoint or the log says
+ * @throws CaissonError `invalid_limit`
+ */
+export function limitsAfter(
+  before: Limits,
+  given: Partial<Limits> | undefined,
+  bounds: LimitBounds,
+  authenticated: boolean,
+): Limits {
+  const kept = authenticated ? before : narrower(before, bounds.defaults)
+  return limitsOf({ ...kept, ...given }, bounds)
+}
+
+function narrower(a: Limits, b: Limits): Limits {
+  const names = Object.keys(b) as (keyof Limits)[]
+  return Object.fromEntries(names.map((name) => [name, Math.min(a[name], b[name])])) as unknown as Limits
+}
+
 /** @throws CaissonError `invalid_limit` */
 export function limitsOf(given: Partial<Limits> | undefined, bounds: LimitBounds): Limits {
   const limits = given === undefined ? bounds.defaults : parseLimits(given, bounds.defaults)

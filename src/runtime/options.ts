@@ -53,6 +53,11 @@ export interface RuntimeOptions {
   readonly engines?: EngineSource
   /** Where runs that have a name are kept. */
   readonly store?: RunStore
+  /**
+   * How long a process that stopped in silence (frozen, cut off, on another machine) keeps the others from its kept
+   * runs. One that died on the same machine keeps nobody. 100 to 3,600,000 milliseconds, default 15,000.
+   */
+  readonly leaseMs?: number
   /** Keys and bounds of checkpoints. */
   readonly checkpoints?: CheckpointOptions
   /** Id of an engine build to use. Default: the newest of the source. */
@@ -135,8 +140,9 @@ export interface RestoreOptions
   extends ModuleOptions,
     Pick<RunOptions, 'grants' | 'signal' | 'domain' | 'principal' | 'thread' | 'stateDigest'> {
   /**
-   * Default: those of the checkpoint, where a `mac` key says that it is authentic. Otherwise none of them is taken
-   * that is wider than the runtime's own. What was used before counts.
+   * What is given here counts, whatever a checkpoint or a log says. What is left out is as it was, where a `mac` key
+   * says that this is authentic; otherwise none of it is taken that is wider than the runtime's own `limits`. What was
+   * used before counts.
    */
   readonly limits?: Partial<Limits>
 }
@@ -165,12 +171,12 @@ export interface ResumeOptions extends RestoreOptions, Pick<RunOptions, 'stopAtC
    * is counted anew, and a program that does something else now ends as `failed` with code `diverged`, with nothing changed.
    */
   readonly reexecute?: boolean
-  /** Fuel on top of the limit that the run had: for one that ended `exhausted`. */
+  /** Fuel on top of `limits.fuel`, or else of the limit that the run had: for one that ended `exhausted`. */
   readonly addFuel?: number
 }
 
 /** Options of a kept run that is taken again from its record: what it is for, and whose it is. */
 export type RepeatOptions = Pick<
   RestoreOptions,
-  'grants' | 'signal' | 'domain' | 'principal' | 'thread' | 'stateDigest'
+  'grants' | 'limits' | 'signal' | 'domain' | 'principal' | 'thread' | 'stateDigest'
 >

@@ -45,8 +45,17 @@ export async function repeatTurns(
   return step.status === 'waiting' ? session.goOn() : step
 }
 
-/** How a run ends of which all turns were taken again: as its record says, suspended where that has no end. */
-export function endAsRecorded(session: Session, step: Step, machine: Machine, record: RunRecord): RunEnd {
+/**
+ * How a run ends of which all turns were taken again: as its record says, suspended where that has no end.
+ * @param limited whether it has other limits than it had
+ */
+export function endAsRecorded(
+  session: Session,
+  step: Step,
+  machine: Machine,
+  record: RunRecord,
+  limited: boolean,
+): RunEnd {
   const recorded = record.end
   if (step.status === 'waiting') {
     const { wakeAtMs } = machine
@@ -60,13 +69,18 @@ export function endAsRecorded(session: Session, step: Step, machine: Machine, re
     session.finish(end)
     return end
   }
-  // What time ended then may come further now; what the guest came to is the same, to the last unit of fuel.
-  const byTime = recorded?.end.status === 'exhausted' && TIMES.has(recorded.end.limit)
+  // What time ended may come further, or not as far; what the guest came to is the same, to the last unit of fuel.
+  const byTime = isByTime(recorded?.end) || isByTime(step.end)
+  const byLimit = limited && step.end.status === 'exhausted'
   const brokenOff = step.end.status === 'failed' && !session.endedItself
-  if (recorded === undefined || byTime || brokenOff) return step.end
+  if (recorded === undefined || byTime || byLimit || brokenOff) return step.end
   const same =
     recorded.end.status === step.end.status && recorded.usage.fuel === session.outcome(step.end).usage.fuel
   return same ? step.end : diverged('it ended differently')
+}
+
+function isByTime(end: RunEnd | undefined): boolean {
+  return end?.status === 'exhausted' && TIMES.has(end.limit)
 }
 
 /** Bytes count as they did: an answer was measured when it came. */

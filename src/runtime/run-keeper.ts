@@ -17,7 +17,7 @@ import type { Gate, GateOptions } from '../capability/gate.ts'
 import { type DriveOptions, driveSession, type KnownCalls } from '../machine/driver.ts'
 import type { Limits } from '../machine/limits.ts'
 import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
-import { Session, type SessionOptions, type Step } from '../machine/session.ts'
+import { failed, Session, type SessionOptions, type Step } from '../machine/session.ts'
 import type { TimeSpent } from '../machine/time-keeper.ts'
 import type { Machine, MachineStart, SyncCalls } from '../machine/turn.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -27,8 +27,9 @@ import type { EndEntry, StartEntry } from '../snapshot/run-log/run-entry.ts'
 import type { RunRecord } from '../snapshot/run-log/run-record.ts'
 import { SyncReplay } from '../snapshot/run-log/sync-replay.ts'
 import type { CheckpointOwner, Checkpoints, ReadCheckpoint } from './checkpoints.ts'
-import { DurableRun, LEASE_MS } from './durable-run.ts'
+import { DurableRun } from './durable-run.ts'
 import { tell } from './failure-report.ts'
+import { finalDigest } from './final-digest.ts'
 import type { GuestLine } from './guest-line.ts'
 import {
   capabilitiesOf,
@@ -42,7 +43,7 @@ import {
 import { knownCalls } from './known-calls.ts'
 import { holdsThread, LinePlace } from './line-place.ts'
 import type { MachineMaker } from './machine-maker.ts'
-import { checkFits, type LimitBounds, limitsOf } from './machine-start.ts'
+import { checkFits, type LimitBounds, limitsAfter } from './machine-start.ts'
 import type { RepeatOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
 import type { UnwrittenCheckpoints } from './outcome.ts'
 import type { Platform } from './platform.ts'
@@ -78,11 +79,18 @@ export interface KeptOutcome {
   readonly unwritten?: UnwrittenCheckpoints | undefined
 }
 
+/** How long a process that died in silence keeps the others from its runs, milliseconds. */
+const DEFAULT_LEASE_MS = 15_000
+
 export class RunKeeper {
   readonly #parts: RunKeeperParts
 
   constructor(parts: RunKeeperParts) {
     this.#parts = { ...parts, store: watchedStore(parts.store, parts.signal) }
+  }
+
+  get #leaseMs(): number {
+    return this.#parts.options.leaseMs ?? DEFAULT_LEASE_MS
   }
 
   /** @throws CaissonError `already_exists` when there is a run of this name, `store_conflict`, `encryption_required` */
@@ -94,7 +102,7 @@ export class RunKeeper {
   ): Promise<KeptOutcome> {
     const { store, machines, startOf: startFor } = this.#parts
     this.#parts.checkpoints.checkLabel(owner.label)
-    const lease = await store.lease(owner.run, LEASE_MS)
+    const lease = await store.lease(owner.run, this.#leaseMs)
     let durable: DurableRun | undefined
     try {
       if ((await store.entries(owner.run, 0, 1)).length > 0 || (await store.head(owner.run)) !== undefined) {
@@ -132,7 +140,7 @@ export class RunKeeper {
   /** @throws CaissonError `not_found`, `store_conflict`, and what `Runtime.resume` says */
   async resume(owner: RunOwner, options: ResumeOptions): Promise<KeptOutcome> {
     const { store, checkpoints } = this.#parts
-    const lease = await store.lease(owner.run, LEASE_MS)
+    const lease = await store.lease(owner.run, this.#leaseMs)
     let durable: DurableRun | undefined
     try {
       const kept = await readKeptRun(this.#parts, owner, options.reexecute)
@@ -184,7 +192,8 @@ export class RunKeeper {
     const kept = await readKeptRun(this.#parts, owner)
     const { read, record, captured } = kept
     checkEngine(record, this.#parts.machines.engine.id)
-    const limits = this.#limits(record.limits ?? captured.limits, {})
+    const had = record.limits ?? captured.limits
+    const limits = this.#limits(had, options)
     const gate = this.#parts.gateFor(options, captured.guestId, {})
     const replay = new SyncReplay(record.syncCalls, capabilitiesOf(record, gate), undefined)
     return this.#atWork(options, limits, replay, async (machine) => {
@@ -200,10 +209,10 @@ export class RunKeeper {
       })
       const step = await session.attend(() => repeatTurns(session, machine, record, replay))
       return {
-        outcome: session.outcome(endAsRecorded(session, step, machine, record)),
+        outcome: session.outcome(endAsRecorded(session, step, machine, record, !sameLimits(limits, had))),
         start,
         checkpoint: read?.chain[0],
-        stateDigest: options.stateDigest === true ? await machine.stateDigest() : undefined,
+        stateDigest: await finalDigest(machine, options),
         resumable: record.end === undefined || record.end.end.status === 'exhausted',
       }
     })
@@ -233,9 +242,11 @@ export class RunKeeper {
     )
   }
 
-  #limits(before: Limits, { limits, addFuel = 0 }: ResumeOptions): Limits {
-    const wanted = { ...before, ...limits }
-    return limitsOf({ ...wanted, fuel: wanted.fuel + addFuel }, this.#parts.bounds)
+  /** Fuel that is added counts from what the run had. */
+  #limits(before: Limits, { limits, addFuel }: Pick<ResumeOptions, 'limits' | 'addFuel'>): Limits {
+    const { bounds, checkpoints } = this.#parts
+    const more = addFuel !== undefined && { fuel: (limits?.fuel ?? before.fuel) + addFuel }
+    return limitsAfter(before, { ...limits, ...more }, bounds, checkpoints.authenticated)
   }
 
   #durable(
@@ -249,6 +260,7 @@ export class RunKeeper {
     return new DurableRun({
       store,
       lease,
+      leaseMs: this.#leaseMs,
       signal: this.#parts.signal,
       owner,
       checkpoints,
@@ -332,7 +344,7 @@ export class RunKeeper {
           await durable.recorder.flush()
           await (how.asleep === undefined ? sleep() : how.asleep(sleep, stop))
         },
-        atRest: (stopping) => durable.atRest(machine, session, stopping),
+        atRest: (stopping) => endIfLost(session, () => durable.atRest(machine, session, stopping)),
       }
       return driveSession(session, first, drive)
     })
@@ -342,7 +354,7 @@ export class RunKeeper {
       outcome,
       start,
       checkpoint: durable.checkpoint,
-      stateDigest: options.stateDigest === true ? await machine.stateDigest() : undefined,
+      stateDigest: await finalDigest(machine, options),
       resumable,
       unwritten: durable.unwritten,
     }
@@ -360,6 +372,22 @@ export class RunKeeper {
       { details: { differs: 'newest', given: given.id, newest: head?.chain[0] } },
     )
   }
+}
+
+/** A thread that dies while its guest is captured is lost as in a turn. */
+async function endIfLost(session: Session, capture: () => Promise<void>): Promise<void> {
+  try {
+    await capture()
+  } catch (error) {
+    if (!CaissonError.is(error)) throw error
+    if (error.code === 'machine_lost') session.finish(failed(error.code, error.message))
+    else if (error.code !== 'aborted' || session.end === undefined) throw error
+  }
+}
+
+function sameLimits(a: Limits, b: Limits): boolean {
+  const names = Object.keys(a) as (keyof Limits)[]
+  return names.every((name) => a[name] === b[name])
 }
 
 function startEntry(

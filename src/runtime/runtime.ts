@@ -32,6 +32,7 @@ import {
 import { Checkpoints } from './checkpoints.ts'
 import { failureHint } from './failure-hint.ts'
 import { failureReport } from './failure-report.ts'
+import { finalDigest } from './final-digest.ts'
 import type { Guest } from './guest.ts'
 import { GuestLine } from './guest-line.ts'
 import { type GuestSession, openGuestSession } from './guest-session.ts'
@@ -187,7 +188,7 @@ class PooledRuntime implements Runtime {
     this.#line = new GuestLine(options.concurrency ?? DEFAULT_CONCURRENCY, options.concurrencyPerDomain)
     this.#stepped = new SteppedGuests({
       store: options.store,
-      clock: platform.clock,
+      hostClock: this.#hostClock,
       checkpoints: this.#checkpoints,
       machines: this.#machines,
       line: this.#line,
@@ -209,7 +210,8 @@ class PooledRuntime implements Runtime {
     try {
       const asleep = holdsThread(options) ? undefined : place.asleep
       const outcome = this.#complete(await driveMachine({ ...session, asleep }), session.start)
-      return options.stateDigest === true ? { ...outcome, stateDigest: await machine.stateDigest() } : outcome
+      const stateDigest = await finalDigest(machine, options)
+      return stateDigest === undefined ? outcome : { ...outcome, stateDigest }
     } finally {
       machine.dispose()
       place.leave()
@@ -225,6 +227,7 @@ class PooledRuntime implements Runtime {
     return openGuestSession(
       {
         platform: this.#given,
+        hostClock: this.#hostClock,
         typescript: this.#typescript,
         checkpoints: this.#checkpoints,
         machines: this.#machines,

@@ -8,7 +8,6 @@
  */
 import { CaissonError } from '../base/errors.ts'
 import type { Gate } from '../capability/gate.ts'
-import type { Limits } from '../machine/limits.ts'
 import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
 import type { SessionOptions } from '../machine/session.ts'
 import { Stepper, type StepperOptions } from '../machine/stepper.ts'
@@ -16,12 +15,13 @@ import type { Machine, MachineStart } from '../machine/turn.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { PageTree } from '../snapshot/page-tree.ts'
 import type { CheckpointOwner, Checkpoints } from './checkpoints.ts'
+import { finalDigest } from './final-digest.ts'
 import { goingOn } from './going-on.ts'
 import { createGuest, type Guest } from './guest.ts'
 import type { GuestLine } from './guest-line.ts'
 import { holdsThread, LinePlace } from './line-place.ts'
 import type { MachineMaker } from './machine-maker.ts'
-import { checkFits, type LimitBounds, limitsOf } from './machine-start.ts'
+import { checkFits, type LimitBounds, limitsAfter } from './machine-start.ts'
 import type { RestoreOptions, RunOptions } from './options.ts'
 import type { Outcome } from './outcome.ts'
 import { DEFAULT_DOMAIN, ownerOf } from './run-owner.ts'
@@ -38,7 +38,8 @@ export interface Admitted {
 /** What the runtime lends. */
 export interface SteppedGuestsParts {
   readonly store: WatchedStore | undefined
-  readonly clock: Clock
+  /** The host's own: the time in the guest may stand still, how old a checkpoint is does not. */
+  readonly hostClock: Pick<Clock, 'now'>
   readonly checkpoints: Checkpoints
   readonly machines: MachineMaker
   readonly line: GuestLine
@@ -94,7 +95,7 @@ export class SteppedGuests {
     if (!(checkpoint instanceof Uint8Array)) {
       throw new CaissonError('invalid_argument', 'A checkpoint is a Uint8Array.')
     }
-    const { checkpoints, machines, line, gateFor, sessionOf } = this.#parts
+    const { checkpoints, machines, line, bounds, gateFor, sessionOf } = this.#parts
     const { domain = DEFAULT_DOMAIN, principal = '', signal } = options
     const read = await checkpoints.read(checkpoint.slice(), { tenant: domain, principal })
     await this.#refuseKept(read.header.run, signal)
@@ -106,7 +107,7 @@ export class SteppedGuests {
       )
     }
     const gate = gateFor(options, guestId)
-    const limits = this.#limitsAfter(read.state.limits, options.limits)
+    const limits = limitsAfter(read.state.limits, options.limits, bounds, checkpoints.authenticated)
     checkFits(read.memoryBytes, limits)
     await line.enter(domain, signal)
     const place = new LinePlace(line, domain, true)
@@ -154,26 +155,19 @@ export class SteppedGuests {
     )
   }
 
-  /** What an unauthentic checkpoint says can only make limits narrower than the runtime's own. */
-  #limitsAfter(captured: Limits, given: Partial<Limits> | undefined): Limits {
-    const { bounds, checkpoints } = this.#parts
-    const before = checkpoints.authenticated ? captured : narrower(captured, bounds.defaults)
-    return limitsOf({ ...before, ...given }, bounds)
-  }
-
   #guest(
     stepper: Stepper,
     { machine, start }: SessionOptions,
     digested: boolean | undefined,
     made: GuestOrigin,
   ): Promise<Guest> {
-    const { checkpoints, clock, complete } = this.#parts
+    const { checkpoints, hostClock, complete } = this.#parts
     let { pages, sequence } = made
     return createGuest({
       stepper,
       complete: (outcome) => complete(outcome, start),
       release: () => machine.dispose(),
-      ...(digested === true && { digest: () => machine.stateDigest() }),
+      ...(digested === true && { digest: () => finalDigest(machine, { stateDigest: true }) }),
       write: async ({ machine: captured, session }) => {
         pages = pages.with(captured.changes)
         sequence += 1
@@ -186,7 +180,7 @@ export class SteppedGuests {
           },
           made.owner,
           sequence,
-          clock.now(),
+          hostClock.now(),
         )
         return bytes
       },
@@ -200,9 +194,4 @@ function inLine(
 ): Pick<StepperOptions, 'atWork' | 'asleep'> {
   const { atWork, asleep } = place
   return holdsThread(options) ? { atWork } : { atWork, asleep }
-}
-
-function narrower(a: Limits, b: Limits): Limits {
-  const names = Object.keys(b) as (keyof Limits)[]
-  return Object.fromEntries(names.map((name) => [name, Math.min(a[name], b[name])])) as unknown as Limits
 }

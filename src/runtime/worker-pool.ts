@@ -41,9 +41,10 @@ export class WorkerPool {
 
   /**
    * A machine in a Worker that is ready.
-   * @throws CaissonError `unsupported` where there are no Workers, `disposed`, `isolate_destroyed`
+   * @param signal ends waiting for it, and for what it is asked between turns
+   * @throws CaissonError `unsupported` where there are no Workers, `disposed`, `machine_lost`, `aborted`
    */
-  async acquire(domain: string, syncCalls: SyncCalls): Promise<WorkerMachine> {
+  async acquire(domain: string, syncCalls: SyncCalls, signal?: AbortSignal): Promise<WorkerMachine> {
     const { openWorker, engine, maxPages, monotonic } = this.#options
     if (openWorker === undefined) {
       throw new CaissonError('unsupported', "This platform has no Workers; leave out thread: 'worker'.")
@@ -51,7 +52,7 @@ export class WorkerPool {
     if (this.#closed) throw new CaissonError('disposed', 'The runtime was closed; open a new one.')
     const port = this.#takeIdle(domain) ?? openWorker()
     const onRelease = (reusable: boolean): void => this.#takeBack(domain, port, reusable)
-    return WorkerMachine.open({ port, engine, maxPages, syncCalls, monotonic, onRelease })
+    return WorkerMachine.open({ port, engine, maxPages, syncCalls, monotonic, signal, onRelease })
   }
 
   /** Resolves when the threads that nobody uses any more have ended. */

@@ -69,7 +69,7 @@ async function leaveInDoubt(store: RunStore, shop: Shop, source: string, calls: 
 const logged = async (store: RunStore): Promise<number> => (await store.entries('r', 0, 1_000)).length
 
 describe('a kept program', () => {
-  it.each(['aborted', 'lease_lost', 'not_recorded', 'diverged'])(
+  it.each(['aborted', 'lease_lost', 'machine_lost', 'not_recorded', 'diverged'])(
     'that ends with an error which says "%s" has ended, as with any other',
     async (code) => {
       const store = createMemoryRunStore()

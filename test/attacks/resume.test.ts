@@ -5,7 +5,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store.ts'
 import { nodeCheckpointPorts } from '../../host-bindings/system/checkpoint-ports.node.ts'
-import { sha256Bytes } from '../../src/base/digest.ts'
 import {
   CaissonError,
   type Capability,
@@ -17,8 +16,8 @@ import {
 } from '../../src/entry/node.ts'
 import { base } from '../../src/isolate/isolate.testkit.ts'
 import { decodeCheckpoint } from '../../src/snapshot/container/decode-checkpoint.ts'
-import { decodeOrdered, encodeOrdered } from '../../src/values/ordered-bytes.ts'
 import { boundStore } from '../checkpoints/bound-store.ts'
+import { retold, withEntries } from './retold-log.ts'
 
 const paid: string[] = []
 const bank: readonly Capability[] = [
@@ -148,16 +147,6 @@ describe('the log of a kept run', () => {
     return store
   }
 
-  const withEntries = (
-    store: RunStore,
-    change: (entries: readonly Uint8Array[]) => readonly Uint8Array[],
-  ): RunStore => ({
-    ...boundStore(store),
-    async entries(run, from, most) {
-      return change(await store.entries(run, 0, 1_000)).slice(from, from + most)
-    },
-  })
-
   it('with any byte of any entry changed is refused where there is a key', async () => {
     const store = await paidOnce(mac(1))
     const entries = await store.entries('r', 0, 1_000)
@@ -207,26 +196,9 @@ describe('the log of a kept run', () => {
 
   it('that tells another story than the guest ends as diverged, with nothing done', async () => {
     const store = await paidOnce(undefined)
-    const HEAD = 34
-    const forged = withEntries(store, (entries) => {
-      // Without a key a writer of the store can forge entries one by one; chaining them anew is as easy.
-      const read = entries.map(
-        (entry) => decodeOrdered(entry.subarray(HEAD)) as { type: string; capability?: string },
-      )
-      const told = read.map((entry) =>
-        entry.type === 'intent' ? { ...entry, capability: 'bank.look' } : entry,
-      )
-      let before: Uint8Array = new Uint8Array(32)
-      return told.map((entry) => {
-        const body = encodeOrdered(entry)
-        const bytes = new Uint8Array(HEAD + body.length)
-        bytes.set([1, 0])
-        bytes.set(before, 2)
-        bytes.set(body, HEAD)
-        before = sha256Bytes(bytes)
-        return bytes
-      })
-    })
+    const forged = retold(store, (entry) =>
+      entry.type === 'intent' ? { ...entry, capability: 'bank.look' } : entry,
+    )
     const runtime = await runtimeWith({ store: forged })
     const outcome = await runtime.resume('r', { grants: all })
     expect(outcome).toMatchObject({ status: 'failed', error: { code: 'diverged' } })

@@ -64,6 +64,26 @@ describe('a checkpoint file', () => {
   })
 })
 
+it('of two processes that resume a run at once, one goes on, and the other is told when to ask again', async () => {
+  const kept = ['--store', 'runs']
+  expect((await caisson('run', 'shop.js', ...kept, '--run', 'r', '--stop-at-call', '2')).code).toBe(6)
+  writeFileSync(join(folder.path, 'hang'), '')
+  const both = [1, 2].map(() => start(['resume', 'r', ...kept, '--json', ...RIGHTS], folder.path))
+  const refused = await Promise.race(both.map(({ end }) => end))
+  expect(refused.code).toBe(7)
+  expect(refused.json()).toMatchObject({
+    status: 'refused',
+    error: { code: 'store_conflict', retryAfterMs: expect.any(Number) },
+  })
+  expect(refused.stderr).toContain('Another process goes on with this run.')
+  await Promise.race(both.map(({ said }) => said('hanging')))
+  for (const { signal } of both) signal('SIGKILL')
+  await Promise.all(both.map(({ end }) => end))
+  rmSync(join(folder.path, 'hang'))
+  expect(await caisson('resume', 'r', ...kept, '--answer', '2="ordered B-2"')).toMatchObject({ code: 0 })
+  expect(done()).toEqual(['price A-1', 'order B-2', 'price C-3'])
+})
+
 describe('a run in a store whose process is killed', () => {
   it('goes on with nothing done twice', async () => {
     await killedAtOrder('run', 'shop.js', '--store', 'runs', '--run', 'r')

@@ -13,16 +13,17 @@ export function checkLease(parts: GateParts): Refusal | undefined | Promise<Refu
     if (held === true) return undefined
     if (isThenable(held)) {
       return held.then(
-        (later) => (later === true ? undefined : lost()),
-        () => lost(),
+        (later) => (later === true ? undefined : leaseLost()),
+        () => leaseLost(),
       )
     }
   } catch {
     // Not held.
   }
-  return lost()
+  return leaseLost()
 }
 
-function lost(): Refusal {
+/** The end of a run that somebody else has by now. */
+export function leaseLost(): Refusal {
   return refuseFatally('lease_lost', 'The run is held by another worker now.')
 }

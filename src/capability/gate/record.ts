@@ -4,9 +4,11 @@
  * A log that fails ends the run: what follows could not be recorded either, and a guest that went on with an
  * unrecorded answer could not be replayed.
  */
+import { CaissonError } from '../../base/errors.ts'
 import type { CallIntent, CallLog, CallResult } from '../../ports/call-log.ts'
 import type { Refusal } from '../call.ts'
 import type { Stop } from '../stop.ts'
+import { leaseLost } from './check-lease.ts'
 import type { GateParts } from './gate-parts.ts'
 import { isThenable } from './is-thenable.ts'
 import { refuse, refuseFatally } from './refuse.ts'
@@ -40,6 +42,8 @@ function record(
   const { callLog } = parts
   if (callLog === undefined) return undefined
   const failed = (cause: unknown): Refusal => {
+    // Of who lost the run nothing is recorded any more: that is why, and no defect of the log.
+    if (CaissonError.is(cause, 'lease_lost')) return leaseLost()
     parts.report({ callId, capability, code: 'not_recorded', cause })
     return refuseFatally('not_recorded', `The call of "${capability}" could not be recorded.`)
   }

@@ -94,7 +94,8 @@ export async function resumeKept(
         changeScope: plan.changeScope,
         ...(plan.loadModule && { loadModule: plan.loadModule }),
         reexecute: plan.reexecute,
-        ...(Object.keys(plan.limits).length > 0 && { limits: plan.limits }),
+        // Those that it had, without a key too: whoever names a store or a ledger takes it as it is.
+        ...(!isOver && { limits: { ...described.limits, ...plan.limits } }),
         ...(addFuel !== undefined && { addFuel }),
         ...(stopAtCall !== undefined && { stopAtCall }),
         ...(file && { checkpoint: file.bytes }),

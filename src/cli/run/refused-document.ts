@@ -1,4 +1,5 @@
 /** The JSON document of `caisson run --json` where nothing ran: in a file of its own, for it needs nothing of a run. */
+import { CaissonError } from '../../base/errors.ts'
 import type { CliError } from '../cli-error.ts'
 
 export type Document = Readonly<Record<string, unknown>>
@@ -14,13 +15,26 @@ export interface KeptAs {
 
 export const NOT_KEPT: KeptAs = { run: null, store: null, checkpointFile: null }
 
+/** When a run that another process holds can be asked for again, where that is known. */
+function retryAfter({ cause }: CliError): Document {
+  const retryAfterMs = CaissonError.is(cause) ? cause.details.retryAfterMs : undefined
+  return typeof retryAfterMs === 'number' ? { retryAfterMs } : {}
+}
+
 /** The shape of `runDocument`: status `refused`, and why. */
 export function refusedDocument(error: CliError): Document {
   return {
     status: 'refused',
     limit: null,
     value: null,
-    error: { code: error.code, name: error.name, message: error.message, stack: null, position: null },
+    error: {
+      code: error.code,
+      name: error.name,
+      message: error.message,
+      stack: null,
+      position: null,
+      ...retryAfter(error),
+    },
     hint: error.hint ?? null,
     usage: {
       fuel: 0,
