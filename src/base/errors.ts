@@ -63,6 +63,10 @@ export const ERROR_CODES = {
   store_conflict: 'Somebody else changed or holds the run in the store.',
   store_failed: 'The store could not do it; what it acknowledged before is intact.',
 
+  // Plans.
+  invalid_plan: 'A plan is malformed or contradicts itself; what is wrong and where is in the details.',
+  invalid_transition: 'The run, or a node of it, is in a state that this cannot follow.',
+
   // Host bindings.
   path_denied: 'The path leads out of the granted directory, or is not a plain file or directory.',
   not_found: 'The named thing does not exist.',
@@ -70,6 +74,7 @@ export const ERROR_CODES = {
   quota_exceeded: 'A quota on bytes or entries is used up.',
   network_denied: 'The address, host, port or scheme is not on the allow-list.',
   network_failed: 'The network request failed.',
+  body_lost: 'The rest of a response body is not there any more: the request can be made again.',
   query_failed: 'The database refused the query; the SQLSTATE is in the details.',
 } as const
 
