@@ -42,12 +42,17 @@ export type Unit<Exports = UnitExports> = (internals: Internals) => Exports
 
 export type UnitExports = Readonly<Record<string, unknown>>
 
+/** A capability of the host, if it was granted. */
+export type Lent = ((request: object) => unknown) | undefined
+
 /** What units get from the prelude: nothing of it can be changed by a guest. */
 export interface Internals {
   readonly host: Host
   readonly timers: Pick<Timers, 'set' | 'clear'>
   /** The capability `net.fetch` as the host installed it, if it was granted. */
-  readonly netFetch: () => ((request: object) => unknown) | undefined
+  readonly netFetch: () => Lent
+  /** The same of `net.readBody`. */
+  readonly readBody: () => Lent
   /** The exports of a unit, whatever a guest did to the globals of the same names. */
   readonly use: (unit: string) => UnitExports
   /** The same, of a unit that was evaluated: without it there is no object of its classes. */

@@ -11,7 +11,7 @@
  */
 import { createConsole } from './console.ts'
 import { define } from './define.ts'
-import type { Host } from './host.ts'
+import type { Host, Lent } from './host.ts'
 import { defineLazyGlobals } from './lazy-globals.ts'
 import { defineMicrotasks } from './microtasks.ts'
 import { installTimers } from './timers.ts'
@@ -24,14 +24,18 @@ export default function install(host: Host): Readonly<Record<string, (...args: n
   define(Error.prototype, 'stack', '')
   const timers = installTimers(host)
   const { fireTimer, nextTimer, countTimers } = timers
-  let netFetch: ((request: object) => unknown) | undefined
-  const lendFetch = (granted: typeof netFetch): void => {
+  let netFetch: Lent
+  let readBody: Lent
+  const lendFetch = (granted: Lent): void => {
     netFetch = granted
   }
-  const internals = createInternals(host, timers, () => netFetch)
+  const lendReadBody = (granted: Lent): void => {
+    readBody = granted
+  }
+  const internals = createInternals(host, timers, { netFetch: () => netFetch, readBody: () => readBody })
   define(globalThis, 'self', globalThis)
   define(globalThis, 'console', createConsole(internals))
   defineMicrotasks(host)
   defineLazyGlobals(internals)
-  return { fireTimer, nextTimer, countTimers, lendFetch }
+  return { fireTimer, nextTimer, countTimers, lendFetch, lendReadBody }
 }

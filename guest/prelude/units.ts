@@ -14,13 +14,14 @@ const { toStringTag } = Symbol
 export function createInternals(
   host: Host,
   timers: Pick<Timers, 'set' | 'clear'>,
-  netFetch: Internals['netFetch'],
+  lent: Pick<Internals, 'netFetch' | 'readBody'>,
 ): Internals {
   const loaded: Record<string, UnitExports> = create(null)
   const internals: Internals = {
     host,
     timers,
-    netFetch,
+    netFetch: lent.netFetch,
+    readBody: lent.readBody,
     loaded: (unit) => loaded[unit],
     use(unit) {
       let exports = loaded[unit]

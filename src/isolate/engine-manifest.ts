@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-51486932acd918ac',
+  id: 'quickjs-0c2973a731ffc640',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -18,8 +18,8 @@ export const ENGINE_MANIFEST: EngineManifest = {
     rejectionField: 160,
   },
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
-  guest: '63b5c4e9ded2d2c908c060add9bf0247064949fe3dd3fee10fa6228dd9b64bc6',
-  base: 'sha256:127e136a3624e0abfcd174a553f833d13c5e77e580bc15ce7c961347677b7b2e',
+  guest: '8714d50f450836838ea8eab23bffa8696e9746130420c8bd696fb9c394158717',
+  base: 'sha256:60116342af8e0d01b651507ec2e34879422e46e062568f320f464c63bbe3a084',
   profiles: {
     v8: {
       sha256: 'e943977dfb653e769f3c2f487e55d2a956c1f18590d102041c88017ebff13cfb',

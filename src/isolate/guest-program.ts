@@ -34,8 +34,9 @@ const PENDING = 0
 const FULFILLED = 1
 const REJECTED = 2
 
-/** The capability that the `fetch` of the library stands on. */
+/** The capabilities that the `fetch` of the library stands on. */
 const NET_FETCH = 'net.fetch'
+const READ_BODY = 'net.readBody'
 
 type Stage = 'evaluating' | 'final'
 
@@ -153,6 +154,7 @@ export class GuestProgram {
       const fn = functionFor(last, index)
       this.#define(object, last, fn)
       if (name === NET_FETCH) this.#pooled.callAndFree(this.#pooled.guest.lendFetch, fn)
+      if (name === READ_BODY) this.#pooled.callAndFree(this.#pooled.guest.lendReadBody, fn)
       this.#pooled.free(fn)
     })
     this.#pooled.free(...namespaces.values())

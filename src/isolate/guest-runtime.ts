@@ -31,6 +31,8 @@ export interface GuestRuntime {
   readonly countTimers: number
   /** Gives the library the capability that its `fetch` stands on (`guest/prelude/main.ts`). */
   readonly lendFetch: number
+  /** The same of the one by which its bodies are read. */
+  readonly lendReadBody: number
 }
 
 /** A C stack limit inside the engine; the metered depth ends every recursion before it. */
@@ -63,7 +65,10 @@ export function installGuestRuntime(instance: EngineInstance): GuestRuntime {
 }
 
 /** What the prelude gives the host to call. */
-type PreludeCells = Pick<GuestRuntime, 'fireTimer' | 'nextTimer' | 'countTimers' | 'lendFetch'>
+type PreludeCells = Pick<
+  GuestRuntime,
+  'fireTimer' | 'nextTimer' | 'countTimers' | 'lendFetch' | 'lendReadBody'
+>
 
 /** Evaluates the prelude and gives it the host functions that it was built with. */
 function installPrelude(
@@ -91,6 +96,7 @@ function installPrelude(
     nextTimer: given('nextTimer'),
     countTimers: given('countTimers'),
     lendFetch: given('lendFetch'),
+    lendReadBody: given('lendReadBody'),
   }
   for (const cell of [installed, prelude, ...functions]) x.QTS_FreeValuePointer(context, cell)
   return called

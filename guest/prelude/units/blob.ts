@@ -8,6 +8,7 @@
 import { bytesOf, dictionary, requireArguments, usvString } from '../arguments.ts'
 import type { Unit } from '../host.ts'
 import { decodeUtf8 } from '../utf8.ts'
+import type { BodyStreamExports } from './body-streams.ts'
 
 /** What other units need of it. */
 export interface BlobExports {
@@ -28,7 +29,7 @@ interface Content {
   readonly type: string
 }
 
-const unit: Unit<BlobExports & Record<string, unknown>> = ({ host }) => {
+const unit: Unit<BlobExports & Record<string, unknown>> = ({ host, use }) => {
   /** What the constructor makes the next blob of, instead of its arguments. */
   let ready: Content | undefined
   let bytesOfBlob!: BlobExports['bytesOfBlob']
@@ -71,6 +72,10 @@ const unit: Unit<BlobExports & Record<string, unknown>> = ({ host }) => {
 
     async bytes(): Promise<Uint8Array> {
       return this.#bytes.slice()
+    }
+
+    stream(): object {
+      return (use('body-streams') as unknown as BodyStreamExports).streamOfBytes(this.#bytes)
     }
 
     static {

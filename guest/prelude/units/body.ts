@@ -1,18 +1,24 @@
 /**
- * Bodies of requests and responses: what they are made of, and how they are read. Their bytes are there from the
- * beginning, in the memory of the guest.
+ * Bodies of requests and responses: what they are made of, and how they are read. Most are bytes that are there from
+ * the beginning, in the memory of the guest, or that the host has; a stream is made of them when a guest wants one.
  */
 import { bytesOf, usvString } from '../arguments.ts'
 import type { Unit } from '../host.ts'
+import type { StreamExports } from '../stream-exports.ts'
 import { decodeUtf8 } from '../utf8.ts'
 import type { BlobExports } from './blob.ts'
+import type { BodyStreamExports, PiecewiseBody } from './body-streams.ts'
 import type { FormDataExports } from './form-data.ts'
 import type { MultipartExports } from './multipart.ts'
 import type { SearchParamsExports } from './url-search-params.ts'
 
-/** The bytes of a message, which never change. */
+/** The body of one message. */
 export interface Body {
-  readonly bytes: Uint8Array
+  /** Bytes that never change, or where to get them; not looked at where there is a stream. */
+  readonly source: Uint8Array | PiecewiseBody
+  /** Made when it is asked for, or what the guest gave. */
+  stream: object | undefined
+  /** Whether it was read without a stream, or given to another message. */
   used: boolean
 }
 
@@ -30,8 +36,16 @@ export interface Message {
 
 /** What `Request` and `Response` need of it. */
 export interface BodyExports {
-  /** A body of what a guest gives as one: bytes are copied. */
+  /** A body of bytes that nobody changes, or of what the host has. */
+  readonly newBody: (source: Body['source']) => Body
+  /** A body of what a guest gives as one: bytes are copied. @throws TypeError for a stream that was begun */
   readonly extractBody: (given: unknown) => Extracted
+  /** Two messages have the same body from here on. @throws TypeError where it is read already */
+  readonly cloneBody: (body: Body) => Body
+  /** The body of another message, which has none to read any more. @throws TypeError where it is read already */
+  readonly takeBody: (body: Body) => Body
+  /** Reads a body whole. @throws TypeError where it is read already */
+  readonly readBodyOf: (body: Body) => Uint8Array | Promise<Uint8Array>
   /**
    * Puts what reads bodies on the prototype of a class.
    * @param messageOf throws a TypeError for what is no object of the class
@@ -39,14 +53,17 @@ export interface BodyExports {
   readonly defineBody: (prototype: object, messageOf: (self: unknown) => Message) => void
 }
 
+const NOTHING = new Uint8Array()
+
 const unit: Unit<BodyExports & Record<string, unknown>> = ({ host, loaded, use }) => {
   const formBodies = (): MultipartExports => use('multipart') as unknown as MultipartExports
+  const streams = (): StreamExports => use('streams') as unknown as StreamExports
+  const bodyStreams = (): BodyStreamExports => use('body-streams') as unknown as BodyStreamExports
+
+  const newBody = (source: Body['source'], stream?: object): Body => ({ source, stream, used: false })
 
   function extractBody(given: unknown): Extracted {
-    const extracted = (bytes: Uint8Array, type?: string): Extracted => ({
-      body: { bytes, used: false },
-      type,
-    })
+    const extracted = (bytes: Uint8Array, type?: string): Extracted => ({ body: newBody(bytes), type })
     if (typeof given === 'object' && given !== null) {
       const blobs = loaded('blob') as unknown as BlobExports | undefined
       const bytes = blobs?.bytesOfBlob(given)
@@ -66,41 +83,101 @@ const unit: Unit<BodyExports & Record<string, unknown>> = ({ host, loaded, use }
       if (params !== undefined) {
         return extracted(host.encodeText(params), 'application/x-www-form-urlencoded;charset=UTF-8')
       }
+      const known = loaded('streams') as unknown as StreamExports | undefined
+      if (known?.isStream(given)) {
+        if (known.isDisturbed(given) || known.isLocked(given)) {
+          throw new TypeError('A body is a stream that nobody has read from, and that nobody reads.')
+        }
+        return { body: newBody(NOTHING, given), type: undefined }
+      }
     }
     return extracted(host.encodeText(usvString(given)), 'text/plain;charset=UTF-8')
   }
 
+  const isUsed = ({ used, stream }: Body): boolean =>
+    used || (stream !== undefined && streams().isDisturbed(stream))
+
+  function requireUnused(body: Body): void {
+    if (isUsed(body)) {
+      throw new TypeError('The body was read already. Read a clone() of it, or keep what was read.')
+    }
+    if (body.stream !== undefined && streams().isLocked(body.stream)) {
+      throw new TypeError('The body has a reader already: read with that one, or release it.')
+    }
+  }
+
+  function streamOfBody(body: Body): object {
+    const { source, used } = body
+    body.stream ??= used
+      ? bodyStreams().spentStream()
+      : source instanceof Uint8Array
+        ? bodyStreams().streamOfBytes(source)
+        : bodyStreams().streamOfPieces(source)
+    return body.stream
+  }
+
+  function cloneBody(body: Body): Body {
+    requireUnused(body)
+    if (body.stream === undefined && body.source instanceof Uint8Array) return newBody(body.source)
+    const [kept, given] = streams().tee(streamOfBody(body))
+    body.stream = kept
+    return newBody(NOTHING, given)
+  }
+
+  function takeBody(body: Body): Body {
+    requireUnused(body)
+    const { source, stream } = body
+    body.used = true
+    return stream === undefined ? newBody(source) : newBody(NOTHING, bodyStreams().streamThrough(stream))
+  }
+
+  function readBodyOf(body: Body): Uint8Array | Promise<Uint8Array> {
+    requireUnused(body)
+    if (body.stream !== undefined) return streams().readAll(body.stream)
+    body.used = true
+    return body.source instanceof Uint8Array ? body.source : body.source.rest()
+  }
+
   function defineBody(prototype: object, messageOf: (self: unknown) => Message): void {
-    const consume = (self: unknown): { bytes: Uint8Array; type: string } => {
+    /** @throws TypeError for what is no such message, or was read */
+    const consume = async (self: unknown): Promise<{ bytes: Uint8Array; type: string }> => {
       const { body, type } = messageOf(self)
-      if (body?.used)
-        throw new TypeError('The body was read already. Read a clone() of it, or keep what was read.')
-      if (body) body.used = true
-      return { bytes: body?.bytes ?? new Uint8Array(), type: type() ?? '' }
+      return { bytes: body === null ? NOTHING : await readBodyOf(body), type: type() ?? '' }
+    }
+    /** In a buffer that nobody else has. */
+    const ownBytes = async (self: unknown): Promise<Uint8Array> => {
+      const { body } = messageOf(self)
+      const { bytes } = await consume(self)
+      return body === null || bytes === body.source ? bytes.slice() : bytes
     }
     const methods = {
+      get body(): object | null {
+        const { body } = messageOf(this)
+        return body && streamOfBody(body)
+      },
       get bodyUsed(): boolean {
-        return messageOf(this).body?.used ?? false
+        const { body } = messageOf(this)
+        return body !== null && isUsed(body)
       },
       async arrayBuffer(): Promise<ArrayBufferLike> {
-        return consume(this).bytes.slice().buffer
+        return (await ownBytes(this)).buffer
       },
       async blob(): Promise<object> {
-        const { bytes, type } = consume(this)
+        const { bytes, type } = await consume(this)
         return (use('blob') as unknown as BlobExports).blobOf(bytes, formBodies().normalType(type))
       },
       async bytes(): Promise<Uint8Array> {
-        return consume(this).bytes.slice()
+        return ownBytes(this)
       },
       async formData(): Promise<object> {
-        const { bytes, type } = consume(this)
+        const { bytes, type } = await consume(this)
         return (use('form-data') as unknown as FormDataExports).formOf(formBodies().readForm(bytes, type))
       },
       async json(): Promise<unknown> {
-        return JSON.parse(decodeUtf8(host, consume(this).bytes))
+        return JSON.parse(decodeUtf8(host, (await consume(this)).bytes))
       },
       async text(): Promise<string> {
-        return decodeUtf8(host, consume(this).bytes)
+        return decodeUtf8(host, (await consume(this)).bytes)
       },
     }
     const descriptors = Object.getOwnPropertyDescriptors(methods)
@@ -108,6 +185,6 @@ const unit: Unit<BodyExports & Record<string, unknown>> = ({ host, loaded, use }
     Object.defineProperties(prototype, descriptors)
   }
 
-  return { extractBody, defineBody }
+  return { newBody, extractBody, cloneBody, takeBody, readBodyOf, defineBody }
 }
 export default unit

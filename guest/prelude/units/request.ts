@@ -31,7 +31,7 @@ const FORBIDDEN = ['CONNECT', 'TRACE', 'TRACK']
 const REDIRECTS = ['error', 'follow', 'manual']
 
 const unit: Unit<RequestExports & Record<string, unknown>> = ({ use }) => {
-  const { defineBody, extractBody } = use('body') as unknown as BodyExports
+  const { cloneBody, defineBody, extractBody, takeBody } = use('body') as unknown as BodyExports
   const { addMissing, headersFrom, headerValue } = use('headers') as unknown as HeadersExports
   const abort = (): AbortExports & {
     AbortController: new () => { signal: object }
@@ -81,8 +81,7 @@ const unit: Unit<RequestExports & Record<string, unknown>> = ({ use }) => {
 
     clone(): Request {
       const parts = this.#parts
-      if (parts.body?.used) throw new TypeError('The body was read already: clone before it is read.')
-      ready = { ...parts, headers: headersFrom(parts.headers), body: parts.body && { ...parts.body } }
+      ready = { ...parts, headers: headersFrom(parts.headers), body: parts.body && cloneBody(parts.body) }
       return new Request('')
     }
 
@@ -101,7 +100,10 @@ const unit: Unit<RequestExports & Record<string, unknown>> = ({ use }) => {
   function requestParts(input: unknown, init: unknown): RequestParts {
     const from = partsOfRequest(input)
     const url = from?.url ?? requestUrl(input)
-    const { body: given = null, headers, method, redirect, signal } = dictionary(init, 'Request')
+    const { body: given = null, duplex, headers, method, redirect, signal } = dictionary(init, 'Request')
+    if (duplex !== undefined && `${duplex as string}` !== 'half') {
+      throw new TypeError('The duplex of a Request is half: it is sent before its answer is read.')
+    }
     const verb = method === undefined ? (from?.method ?? 'GET') : requestMethod(method)
     const mode = redirect === undefined ? (from?.redirect ?? 'follow') : `${redirect as string}`
     if (!REDIRECTS.includes(mode))
@@ -115,12 +117,13 @@ const unit: Unit<RequestExports & Record<string, unknown>> = ({ use }) => {
     let body: Body | null = null
     if (given !== null) {
       const extracted = extractBody(given)
+      if (extracted.body.stream !== undefined && duplex === undefined) {
+        throw new TypeError("A Request with a stream as its body takes duplex: 'half'.")
+      }
       if (extracted.type !== undefined) addMissing(own, 'content-type', extracted.type)
       body = extracted.body
     } else if (inherited !== null) {
-      if (inherited.used) throw new TypeError('The body of the request was read already.')
-      body = { ...inherited }
-      inherited.used = true
+      body = takeBody(inherited)
     }
     return {
       ...{ url, method: verb, headers: own, redirect: mode, body },

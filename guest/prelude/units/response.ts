@@ -2,6 +2,7 @@
 import { byteString, dictionary, requireArguments, usvString } from '../arguments.ts'
 import type { Unit } from '../host.ts'
 import type { Body, BodyExports, Message } from './body.ts'
+import type { PiecewiseBody } from './body-streams.ts'
 import type { HeadersExports } from './headers.ts'
 
 /** How the host answered. */
@@ -12,11 +13,14 @@ export interface Answer {
   readonly redirected: boolean
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array | string
+  /** By which the host's `net.readBody` gives the body. */
+  readonly stream?: string
 }
 
 /** What `fetch` needs of it. */
 export interface ResponseExports {
-  readonly responseOf: (answer: Answer) => object
+  /** @param body what the host has of its body, where that is not in the answer */
+  readonly responseOf: (answer: Answer, body?: PiecewiseBody) => object
 }
 
 /** What the constructor takes of the next response, instead of making it up. */
@@ -34,7 +38,7 @@ const BODILESS = [101, 103, 204, 205, 304]
 const REDIRECTS = [301, 302, 303, 307, 308]
 
 const unit: Unit<ResponseExports & Record<string, unknown>> = ({ host, use }) => {
-  const { defineBody, extractBody } = use('body') as unknown as BodyExports
+  const { cloneBody, defineBody, extractBody, newBody } = use('body') as unknown as BodyExports
   const { addMissing, freezeHeaders, headersFrom, headerValue } = use('headers') as unknown as HeadersExports
   let ready: Parts | undefined
   let messageOf!: (self: unknown) => Message
@@ -99,10 +103,10 @@ const unit: Unit<ResponseExports & Record<string, unknown>> = ({ host, use }) =>
 
     clone(): Response {
       const parts = this.#parts
-      if (parts.body?.used) throw new TypeError('The body was read already: clone before it is read.')
+      const body = parts.body && cloneBody(parts.body)
       const headers = headersFrom(parts.headers)
       if (parts.type !== 'default') freezeHeaders(headers)
-      return respond({ ...parts, headers, body: parts.body && { ...parts.body } })
+      return respond({ ...parts, headers, body })
     }
 
     static {
@@ -137,12 +141,15 @@ const unit: Unit<ResponseExports & Record<string, unknown>> = ({ host, use }) =>
     return { ...PLAIN, status, statusText, headers, body: extracted?.body ?? null }
   }
 
-  function responseOf({ url, status, statusText, redirected, headers, body }: Answer): object {
+  function responseOf(
+    { url, status, statusText, redirected, headers, body }: Answer,
+    hostBody?: PiecewiseBody,
+  ): object {
     const own = freezeHeaders(headersFrom(headers))
     const hasBody = !BODILESS.includes(status)
     return respond({
       ...{ type: 'basic', url: url.replace(/#.*$/, ''), redirected, status, statusText, headers: own },
-      body: hasBody ? { bytes: typeof body === 'string' ? host.encodeText(body) : body, used: false } : null,
+      body: hasBody ? newBody(hostBody ?? (typeof body === 'string' ? host.encodeText(body) : body)) : null,
     })
   }
 
