@@ -20,7 +20,7 @@ function parseHost(text: string, opaque: boolean): string | undefined {
     return pieces && `[${serializeIpv6(pieces)}]`
   }
   if (opaque) return FORBIDDEN_HOST.test(text) ? undefined : percentEncode(text, C0_CONTROL)
-  const decoded = text.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>
+  const decoded = text.replace(/%([0-9A-Fa-f]{2})/g, (_, digits: string) =>
     String.fromCharCode(Number.parseInt(digits, 16)),
   )
   if (/[^\0-\x7f]/.test(decoded)) {
@@ -73,7 +73,7 @@ function piecesOf(text: string, mayEndInIpv4: boolean): number[] | undefined {
   const pieces: number[] = []
   const parts = text.split(':')
   for (const [i, part] of parts.entries()) {
-    if (/^[0-9a-f]{1,4}$/i.test(part)) pieces.push(Number.parseInt(part, 16))
+    if (/^[0-9A-Fa-f]{1,4}$/.test(part)) pieces.push(Number.parseInt(part, 16))
     else {
       const bytes = mayEndInIpv4 && i === parts.length - 1 ? part.split('.') : []
       if (bytes.length !== 4 || !bytes.every((byte) => /^(?:0|[1-9][0-9]{0,2})$/.test(byte) && +byte < 256)) {

@@ -170,7 +170,7 @@ const unit: Unit<SearchParamsExports & Record<string, unknown>> = ({ host }) => 
       const out: number[] = []
       for (let i = 0; i < bytes.length; i += 1) {
         const digits = bytes[i] === 0x25 ? String.fromCharCode(...bytes.subarray(i + 1, i + 3)) : ''
-        const isEncoded = /^[0-9a-f]{2}$/i.test(digits)
+        const isEncoded = /^[0-9A-Fa-f]{2}$/.test(digits)
         out.push(isEncoded ? Number.parseInt(digits, 16) : (bytes[i] as number))
         if (isEncoded) i += 2
       }

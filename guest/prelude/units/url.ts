@@ -8,11 +8,11 @@ import type { SearchParamsExports } from './url-search-params.ts'
 import type { UrlPart, UrlSetterExports } from './url-setters.ts'
 
 /** Names that need no look at what else a host can be: the last label begins with a letter. */
-const PLAIN_HOST = /^(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*$/i
+const PLAIN_HOST = /^(?:[A-Za-z0-9-]+\.)*[A-Za-z][A-Za-z0-9-]*$/
 
 const unit: Unit = ({ use }) => {
   const parseHost = (text: string, opaque: boolean): string | undefined => {
-    if (!opaque && PLAIN_HOST.test(text) && !/xn--/i.test(text)) return text.toLowerCase()
+    if (!opaque && PLAIN_HOST.test(text) && !/[Xx][Nn]--/.test(text)) return text.toLowerCase()
     if (opaque && text === '') return ''
     return (use('url-hosts') as unknown as UrlHostExports).parseHost(text, opaque)
   }
