@@ -6,4 +6,8 @@ export interface AbortExports {
   readonly onAbort: (signal: unknown, act: () => void) => () => void
   /** Why it was aborted. */
   readonly reasonOf: (signal: unknown) => unknown
+  /** A signal that `abortSignal` aborts. */
+  readonly createSignal: () => object
+  /** Aborts one of `createSignal`, unless it was; without a reason by an `AbortError`. */
+  readonly abortSignal: (signal: object, reason: unknown) => void
 }

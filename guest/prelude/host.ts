@@ -1,3 +1,4 @@
+import type { Primordials } from './primordials.ts'
 import type { TimerHost, Timers } from './timers.ts'
 
 /**
@@ -48,6 +49,7 @@ export type Lent = ((request: object) => unknown) | undefined
 /** What units get from the prelude: nothing of it can be changed by a guest. */
 export interface Internals {
   readonly host: Host
+  readonly primordials: Primordials
   readonly timers: Pick<Timers, 'set' | 'clear'>
   /** The capability `net.fetch` as the host installed it, if it was granted. */
   readonly netFetch: () => Lent

@@ -14,6 +14,7 @@ const UNITS: Readonly<Record<string, readonly string[]>> = {
   abort: ['AbortController', 'AbortSignal'],
   base64: ['atob', 'btoa'],
   blob: ['Blob', 'File'],
+  'byte-streams': ['ReadableByteStreamController', 'ReadableStreamBYOBReader', 'ReadableStreamBYOBRequest'],
   clone: ['structuredClone'],
   crypto: ['crypto', 'Crypto', 'SubtleCrypto'],
   'dom-exception': ['DOMException'],
@@ -24,10 +25,15 @@ const UNITS: Readonly<Record<string, readonly string[]>> = {
   headers: ['Headers'],
   navigator: ['navigator', 'Navigator'],
   performance: ['performance', 'Performance'],
+  'queuing-strategies': ['ByteLengthQueuingStrategy', 'CountQueuingStrategy'],
   request: ['Request'],
   response: ['Response'],
+  streams: ['ReadableStream', 'ReadableStreamDefaultController', 'ReadableStreamDefaultReader'],
+  'text-streams': ['TextDecoderStream', 'TextEncoderStream'],
+  'transform-streams': ['TransformStream', 'TransformStreamDefaultController'],
   url: ['URL'],
   'url-search-params': ['URLSearchParams'],
+  'writable-streams': ['WritableStream', 'WritableStreamDefaultController', 'WritableStreamDefaultWriter'],
 }
 
 const { defineProperty, create, keys } = Object

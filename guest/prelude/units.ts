@@ -5,6 +5,7 @@
  * (`lazy-globals.ts`); the others are for other units.
  */
 import type { Host, Internals, UnitExports } from './host.ts'
+import { primordials } from './primordials.ts'
 import type { Timers } from './timers.ts'
 
 const { defineProperty, keys, create } = Object
@@ -19,6 +20,7 @@ export function createInternals(
   const loaded: Record<string, UnitExports> = create(null)
   const internals: Internals = {
     host,
+    primordials,
     timers,
     netFetch: lent.netFetch,
     readBody: lent.readBody,

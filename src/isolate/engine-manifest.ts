@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-eb48391b49ea8bf3',
+  id: 'quickjs-f815a724123010af',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -18,8 +18,8 @@ export const ENGINE_MANIFEST: EngineManifest = {
     rejectionField: 160,
   },
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
-  guest: 'e1a5ce72e3a093af8027481e112a62f65e6ca4e11ac5f9321404978893239240',
-  base: 'sha256:f5c296f3c39e7b9921b7fcfab31f76aee7568eeb5c3100f884866e002bc7ce46',
+  guest: 'ff23fc7b529c9e33639e5bc1a4254b4fd7d3870e1a4d95509d8501c892d71815',
+  base: 'sha256:5574e486c1495aeeeb78cf46acd2e98b626e1ed1506adc5fa36bcda06618a72f',
   profiles: {
     v8: {
       sha256: 'e943977dfb653e769f3c2f487e55d2a956c1f18590d102041c88017ebff13cfb',

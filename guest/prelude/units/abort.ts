@@ -164,6 +164,8 @@ const unit: Unit<AbortExports & Record<string, unknown>> = ({ timers, use }) => 
     AbortSignal,
     isAborted: (signal) => requireSignal(signal).aborted,
     reasonOf: (signal) => requireSignal(signal).reason,
+    createSignal: create,
+    abortSignal: (signal, reason) => abort(requireSignal(signal), reason),
     onAbort: (signal, act) => onAbort(requireSignal(signal), act),
   }
 }

@@ -10,7 +10,17 @@ const LABELS: Readonly<Record<string, string>> = {
     'ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252',
 }
 
-const unit: Unit = ({ host }) => {
+/** What other units need beside the globals. */
+export interface EncodingExports {
+  readonly TextDecoder: new (
+    label?: unknown,
+    options?: unknown,
+  ) => { readonly encoding: string; readonly fatal: boolean; readonly ignoreBOM: boolean }
+  /** As `decoder.decode(bytes, { stream })`, whatever became of that. */
+  readonly decodeNext: (decoder: object, bytes: unknown, stream: boolean) => string
+}
+
+const unit: Unit<EncodingExports & Record<string, unknown>> = ({ host, primordials }) => {
   class TextEncoder {
     readonly #encoding = 'utf-8'
 
@@ -104,7 +114,13 @@ const unit: Unit = ({ host }) => {
     return bytes.length === 0 ? '' : host.decodeText(new Uint8Array(bytes), encoding, fatal)
   }
 
-  return { TextEncoder, TextDecoder }
+  const { decode: decodeWith } = TextDecoder.prototype
+  return {
+    TextEncoder,
+    TextDecoder,
+    decodeNext: (decoder, bytes, stream) =>
+      primordials.apply(decodeWith, decoder, [bytes, { stream }]) as string,
+  }
 }
 export default unit
 
