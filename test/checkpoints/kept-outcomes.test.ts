@@ -12,6 +12,7 @@ import {
   type RuntimeOptions,
 } from '../../src/entry/node.ts'
 import { describeRun, listRuns } from '../../src/runtime/describe-run.ts'
+import { inspectCheckpoint } from '../../src/snapshot/container/inspect-checkpoint.ts'
 import { boundStore } from './bound-store.ts'
 
 const LOOKING = { ports: nodeCheckpointPorts }
@@ -156,6 +157,21 @@ describe('how old a run is', () => {
       expect(summary?.atMs).toBeGreaterThanOrEqual(before)
       expect(chain[0]?.checkpoint?.takenAtMs).toBeGreaterThanOrEqual(before)
       expect(await runtime.resume('r', { grants: GRANTS })).toMatchObject({ value: expect.closeTo(0, 0) })
+    })
+  })
+})
+
+describe('how old the checkpoint of a guest without a run is', () => {
+  it.each(['stepped', 'session'] as const)('is told by the clock of the host as well: %s', async (kind) => {
+    const clock = { now: () => 0, monotonic: () => performance.now() }
+    const before = Date.now()
+    await using({ clock }, async (runtime) => {
+      const guest =
+        kind === 'stepped'
+          ? await runtime.start('await shop.order(1)', { grants: GRANTS })
+          : await runtime.openSession()
+      const { takenAtMs } = await inspectCheckpoint(await guest.checkpoint(), LOOKING)
+      expect(takenAtMs).toBeGreaterThanOrEqual(before)
     })
   })
 })
