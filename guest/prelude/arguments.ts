@@ -30,22 +30,34 @@ export function dictionary(value: unknown, what: string): Readonly<Record<string
   throw new TypeError(`${what} takes an object of options.`)
 }
 
-/** The pairs of a sequence of two things each, or of a record. @throws TypeError for what is neither */
-export function pairsOf(init: unknown, what: string): (readonly [unknown, unknown])[] {
+/**
+ * The pairs of a sequence of two things each, or of a record, in the order in which they are read: a name, then its
+ * value, and then the next.
+ * @param text takes each of them @throws TypeError for what is neither, and what `text` throws
+ */
+export function pairsOf(
+  init: unknown,
+  what: string,
+  text: (part: unknown) => string,
+): (readonly [string, string])[] {
   if ((typeof init !== 'object' && typeof init !== 'function') || init === null) {
     throw new TypeError(`${what} takes an object, or pairs of a name and a value.`)
   }
   const record = init as Readonly<Record<PropertyKey, unknown>>
   const method = record[Symbol.iterator]
   if (method === undefined || method === null) {
-    return Reflect.ownKeys(init)
-      .filter((key) => Object.getOwnPropertyDescriptor(init, key)?.enumerable)
-      .map((key) => [key, record[key]])
+    const pairs: (readonly [string, string])[] = []
+    for (const key of Reflect.ownKeys(init)) {
+      if (!Object.getOwnPropertyDescriptor(init, key)?.enumerable) continue
+      const name = text(key)
+      pairs.push([name, text(record[key])])
+    }
+    return pairs
   }
   return [...(init as Iterable<Iterable<unknown>>)].map((pair) => {
     const parts = typeof pair === 'object' && pair !== null ? [...pair] : []
     if (parts.length !== 2) throw new TypeError(`${what} takes pairs of a name and a value.`)
-    return [parts[0], parts[1]]
+    return [text(parts[0]), text(parts[1])]
   })
 }
 

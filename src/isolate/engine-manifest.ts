@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-f815a724123010af',
+  id: 'quickjs-c2806a5464388f53',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -18,7 +18,7 @@ export const ENGINE_MANIFEST: EngineManifest = {
     rejectionField: 160,
   },
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
-  guest: 'ff23fc7b529c9e33639e5bc1a4254b4fd7d3870e1a4d95509d8501c892d71815',
+  guest: 'bcda8e3550fee5efdbd5b12a177323738466b60ee64106c7ce1a016979b80a9c',
   base: 'sha256:5574e486c1495aeeeb78cf46acd2e98b626e1ed1506adc5fa36bcda06618a72f',
   profiles: {
     v8: {

@@ -139,17 +139,23 @@ const unit: Unit<BodyExports & Record<string, unknown>> = ({ host, loaded, use }
   }
 
   function defineBody(prototype: object, messageOf: (self: unknown) => Message): void {
-    /** @throws TypeError for what is no such message, or was read */
-    const consume = async (self: unknown): Promise<{ bytes: Uint8Array; type: string }> => {
+    /**
+     * What `work` makes of the bytes, at once where they are there: nothing of them passes through a promise then.
+     * @param isOwn whether nobody else has their buffer
+     * @throws TypeError for what is no such message, or was read
+     */
+    function read<T>(
+      self: unknown,
+      work: (bytes: Uint8Array, type: string, isOwn: boolean) => T,
+    ): T | Promise<T> {
       const { body, type } = messageOf(self)
-      return { bytes: body === null ? NOTHING : await readBodyOf(body), type: type() ?? '' }
+      const bytes = body === null ? NOTHING : readBodyOf(body)
+      if (!(bytes instanceof Uint8Array)) return late(bytes, (received) => work(received, type() ?? '', true))
+      return work(bytes, type() ?? '', false)
     }
-    /** In a buffer that nobody else has. */
-    const ownBytes = async (self: unknown): Promise<Uint8Array> => {
-      const { body } = messageOf(self)
-      const { bytes } = await consume(self)
-      return body === null || bytes === body.source ? bytes.slice() : bytes
-    }
+    const ownBytes = (bytes: Uint8Array, _type: string, isOwn: boolean): Uint8Array =>
+      isOwn ? bytes : bytes.slice()
+
     const methods = {
       get body(): object | null {
         const { body } = messageOf(this)
@@ -160,24 +166,24 @@ const unit: Unit<BodyExports & Record<string, unknown>> = ({ host, loaded, use }
         return body !== null && isUsed(body)
       },
       async arrayBuffer(): Promise<ArrayBufferLike> {
-        return (await ownBytes(this)).buffer
+        return read(this, (bytes, type, isOwn) => ownBytes(bytes, type, isOwn).buffer)
       },
       async blob(): Promise<object> {
-        const { bytes, type } = await consume(this)
-        return (use('blob') as unknown as BlobExports).blobOf(bytes, formBodies().normalType(type))
+        const { blobOf } = use('blob') as unknown as BlobExports
+        return read(this, (bytes, type) => blobOf(bytes, formBodies().normalType(type)))
       },
       async bytes(): Promise<Uint8Array> {
-        return ownBytes(this)
+        return read(this, ownBytes)
       },
       async formData(): Promise<object> {
-        const { bytes, type } = await consume(this)
-        return (use('form-data') as unknown as FormDataExports).formOf(formBodies().readForm(bytes, type))
+        const { formOf } = use('form-data') as unknown as FormDataExports
+        return read(this, (bytes, type) => formOf(formBodies().readForm(bytes, type)))
       },
       async json(): Promise<unknown> {
-        return JSON.parse(decodeUtf8(host, (await consume(this)).bytes))
+        return read(this, (bytes) => JSON.parse(decodeUtf8(host, bytes)))
       },
       async text(): Promise<string> {
-        return decodeUtf8(host, (await consume(this)).bytes)
+        return read(this, (bytes) => decodeUtf8(host, bytes))
       },
     }
     const descriptors = Object.getOwnPropertyDescriptors(methods)
@@ -188,3 +194,7 @@ const unit: Unit<BodyExports & Record<string, unknown>> = ({ host, loaded, use }
   return { newBody, extractBody, cloneBody, takeBody, readBodyOf, defineBody }
 }
 export default unit
+
+async function late<T>(bytes: Promise<Uint8Array>, work: (bytes: Uint8Array) => T): Promise<T> {
+  return work(await bytes)
+}

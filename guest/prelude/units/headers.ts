@@ -121,9 +121,7 @@ const unit: Unit<HeadersExports & Record<string, unknown>> = () => {
 
     #fill(init: unknown): void {
       this.#pairs = undefined
-      const pairs = pairsOf(init, 'Headers').map(
-        ([name, value]) => [byteString(name, 'A header'), byteString(value, 'A header')] as const,
-      )
+      const pairs = pairsOf(init, 'Headers', (part) => byteString(part, 'A header'))
       for (const [name, value] of pairs) this.#append(headerName(name), headerText(value))
     }
 

@@ -40,7 +40,31 @@ export function wptDriverSource(scripts: number, href: string): string {
       if (own === undefined) throw new TypeError('There is no such file in the suite.')
       return own(path, ...rest)
     }
-    return { ok: true, status: 200, text: async () => text, json: async () => JSON.parse(text) }
+    return new Response(text)
+  })
+  // Addresses of the suite are relative to the place of the test, which guests do not know: they take absolute ones.
+  const resolved = ([url, ...rest]) => [typeof url === 'string' || typeof url === 'function' ? new URL(url, location.href).href : url, ...rest]
+  const lazily = (name, make) => {
+    const { get } = Object.getOwnPropertyDescriptor(globalThis, name)
+    Object.defineProperty(globalThis, name, {
+      configurable: true,
+      enumerable: false,
+      get() {
+        get()
+        define(name, make(globalThis[name]))
+        return globalThis[name]
+      },
+      set: (value) => define(name, value),
+    })
+  }
+  lazily('Request', (own) => new Proxy(own, {
+    construct: (target, args, made) => Reflect.construct(target, args.length > 0 ? resolved(args) : args, made),
+  }))
+  lazily('Response', (own) => {
+    own.redirect = new Proxy(own.redirect, {
+      apply: (target, self, args) => Reflect.apply(target, self, args.length > 0 ? resolved(args) : args),
+    })
+    return own
   })
   const run = (script) => {
     const ended = evaluate(script)
