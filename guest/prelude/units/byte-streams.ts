@@ -281,6 +281,7 @@ const unit: Unit<ByteStreams & Record<string, unknown>> = ({ primordials, use })
       ...{ buffer, bufferLength: lengthOf(buffer), at, length, filled: 0, least: least * elementSize },
       ...{ elementSize, kind: name, reader: 'byob' },
     }
+    const isKept = queue.total > 0
     const wait = (): void => {
       pulls.push(pull)
       ;(stream.reader as Reader).requests.push(request)
@@ -289,11 +290,11 @@ const unit: Unit<ByteStreams & Record<string, unknown>> = ({ primordials, use })
       wait()
     } else if (stream.state === 'closed') {
       request.close(viewOf(name, buffer, at, 0))
-    } else if (queue.total > 0 && fill(controller, pull)) {
+    } else if (isKept && fill(controller, pull)) {
       const filled = filledView(pull)
       afterTaking(controller)
       request.chunk(filled)
-    } else if (queue.total > 0 && controller.closing) {
+    } else if (isKept && controller.closing) {
       const error = new TypeError('The bytes end in the middle of an element.')
       fail(controller, error)
       request.error(error)
