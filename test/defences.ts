@@ -1018,6 +1018,22 @@ export const DEFENCES: readonly Defence[] = [
     tests: ['src/isolate/transpiler.test.ts'],
   },
   {
+    name: 'typescript-reader-overwritten',
+    against: 'What a program was lies in the memory that the next one is read in.',
+    file: 'src/isolate/transpiler.ts',
+    find: 'overwrite(instance, script.image)\n      this.#idle',
+    replace: 'instance.resetStack()\n      this.#idle',
+    tests: ['src/isolate/transpiler.test.ts'],
+  },
+  {
+    name: 'typescript-reader-per-domain',
+    against: 'The sources of two trust domains are read in one instance.',
+    file: 'src/isolate/transpiler.ts',
+    find: 'if (idle?.domain === domain) return',
+    replace: 'if (idle !== undefined) return',
+    tests: ['src/isolate/transpiler.test.ts'],
+  },
+  {
     name: 'typescript-stops-with-its-guest',
     against: 'Reading a long source outlasts the deadline and the abort of the guest that it is for.',
     file: 'src/isolate/transpiler.ts',

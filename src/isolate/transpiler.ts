@@ -2,11 +2,12 @@
  * Turns TypeScript into JavaScript in a guest: what reads hostile text is itself not trusted, and is stopped by fuel,
  * memory and depth like any guest. (sucrase's parser takes minutes for some texts of a few hundred characters.)
  *
- * The script is evaluated once in each thread; what it changed in the memory is kept, and put into a fresh instance for
- * each source.
+ * The script is evaluated once in each thread; the memory that it leaves is kept, and put into an instance for each
+ * source.
  *
  * Invariants
- * 1. One instance reads one source and is thrown away: nothing of a source is there for the next.
+ * 1. An instance that has read a source is overwritten in every byte, or thrown away where it grew or gave no result:
+ *    nothing of a source is there for the next. It never serves two trust domains.
  * 2. The reading guest has no capability, no clock and no randomness: equal sources give equal results, and equal fuel.
  * 3. Nothing is evaluated of what it gives back here: the host takes text and numbers.
  */
@@ -18,13 +19,13 @@ import type { PageTools } from '../ports/page-tools.ts'
 import type { TypeScriptSource } from '../ports/typescript-source.ts'
 import type { Places } from '../program/original-place.ts'
 import { placeOfIndex, type SourcePlace } from '../program/source-place.ts'
-import type { PageChange } from '../snapshot/page-tree.ts'
+import { PAGE_BYTES, type PageTree } from '../snapshot/page-tree.ts'
 import type { BaseImage } from './base-image.ts'
 import { HeapReader } from './bridge/heap-reader.ts'
 import { ValueWriter } from './bridge/value-writer.ts'
 import type { Engine } from './engine.ts'
 import { EngineInstance, type InstanceHandlers } from './engine-instance.ts'
-import { applyChanges, memoryChanges } from './memory-image.ts'
+import { memoryChanges } from './memory-image.ts'
 import { TYPESCRIPT_MANIFEST } from './typescript-manifest.ts'
 
 const PAGE = 65_536
@@ -77,9 +78,16 @@ export interface TranspilerOptions {
 /** The transpiler in the memory of a guest that has read nothing yet. */
 interface LoadedScript {
   readonly memoryBytes: number
-  readonly changes: readonly PageChange[]
+  /** That memory up to its last page that is not zeros. */
+  readonly image: Uint8Array
   /** Cell of its function. */
   readonly transpile: number
+}
+
+/** An instance that holds the image, and whom it last worked for. */
+interface IdleInstance {
+  readonly domain: string
+  readonly instance: EngineInstance
 }
 
 const NO_HANDLERS: InstanceHandlers = { call: () => 0, readClock: () => 0, promiseRejection: () => {} }
@@ -88,24 +96,33 @@ const loaded = new WeakMap<BaseImage, Promise<LoadedScript>>()
 
 export class Transpiler {
   readonly #options: TranspilerOptions
+  /** Made anew, it takes as long as reading twenty lines. */
+  #idle: IdleInstance | undefined
 
   constructor(options: TranspilerOptions) {
     this.#options = options
   }
 
+  /** Gives the memory of an idle instance back. */
+  close(): void {
+    this.#idle = undefined
+  }
+
   /**
+   * @param domain whose source it is
    * @param control when to give up before the fuel is used up
    * @throws CaissonError `unsupported`, `engine_mismatch`
    */
   async transpile(
     source: string,
+    domain: string,
     control: TurnControl,
     task: TranspilerTask = 'program',
   ): Promise<Transpilation> {
     if (source.length > MOST_CHARACTERS) {
       return exhausted('memory', `more than the ${MOST_CHARACTERS} characters that are read`)
     }
-    return this.#read(await this.#loaded(), source, control, task)
+    return this.#read(await this.#loaded(), source, domain, control, task)
   }
 
   #loaded(): Promise<LoadedScript> {
@@ -148,11 +165,8 @@ export class Transpiler {
     ) {
       throw new CaissonError('engine_mismatch', `Engine ${engine.id} cannot run the transpiler.`)
     }
-    return {
-      memoryBytes: instance.size,
-      changes: memoryChanges(instance, base.pages, tools.samePage),
-      transpile,
-    }
+    const pages = base.pages.with(memoryChanges(instance, base.pages, tools.samePage))
+    return { memoryBytes: instance.size, image: imageOf(pages), transpile }
   }
 
   #instance(monotonic: () => number): EngineInstance {
@@ -163,17 +177,41 @@ export class Transpiler {
     return instance
   }
 
+  #take({ memoryBytes, image }: LoadedScript, domain: string): EngineInstance {
+    const idle = this.#idle
+    this.#idle = undefined
+    if (idle?.domain === domain) return idle.instance
+    const instance = this.#instance(this.#options.monotonic)
+    instance.growTo(memoryBytes)
+    overwrite(instance, image)
+    return instance
+  }
+
   #read(
-    { memoryBytes, changes, transpile }: LoadedScript,
+    script: LoadedScript,
+    source: string,
+    domain: string,
+    control: TurnControl,
+    task: TranspilerTask,
+  ): Transpilation {
+    const instance = this.#take(script, domain)
+    const read = this.#readIn(instance, script.transpile, source, control, task)
+    // What trapped is among the others.
+    if (read.status === 'done' && instance.fault === undefined && instance.size === script.memoryBytes) {
+      overwrite(instance, script.image)
+      this.#idle = { domain, instance }
+    }
+    return read
+  }
+
+  #readIn(
+    instance: EngineInstance,
+    transpile: number,
     source: string,
     control: TurnControl,
     task: TranspilerTask,
   ): Transpilation {
-    const { base, monotonic } = this.#options
-    const { guest } = base
-    const instance = this.#instance(monotonic)
-    instance.growTo(memoryBytes)
-    applyChanges(instance, changes)
+    const { guest } = this.#options.base
     const { gauge, exports } = instance
     gauge.reset(Math.min(MOST_FUEL, LEAST_FUEL + FUEL_PER_CHARACTER * source.length))
     gauge.begin(TRANSPILER_STACK_BYTES, control.deadline, control.aborted)
@@ -199,6 +237,20 @@ export class Transpiler {
       })
     }
   }
+}
+
+/** What of a memory is not zeros, in one piece. */
+function imageOf(pages: PageTree): Uint8Array {
+  const image = new Uint8Array(pages.end * PAGE_BYTES)
+  for (const [index, page] of pages.pages()) image.set(page, index * PAGE_BYTES)
+  return image
+}
+
+/** Every byte, the stack included, which is zeros in the image. */
+function overwrite(instance: EngineInstance, image: Uint8Array): void {
+  instance.bytes.set(image)
+  instance.bytes.fill(0, image.length)
+  instance.resetStack()
 }
 
 function stopped(reason: string): Transpilation {

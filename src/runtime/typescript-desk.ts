@@ -105,7 +105,7 @@ export class TypeScriptDesk {
       const isJavaScript = await this.#parses(domain, source, form, control)
       if (isJavaScript) return asItIs
     }
-    const transpiled = known.transpiled ?? (await this.#read(source, control))
+    const transpiled = known.transpiled ?? (await this.#read(source, domain, control))
     if (isFinal(transpiled)) this.#known.learn(domain, source, { transpiled })
     return preparedOf(transpiled, fileName ?? PROGRAM_FILE, limits)
   }
@@ -145,7 +145,7 @@ export class TypeScriptDesk {
     const key = `${task}\n${source}`
     const { transpiled } = this.#known.get(domain, key)
     if (transpiled !== undefined) return transpiled
-    const read = await this.#read(source, control, task)
+    const read = await this.#read(source, domain, control, task)
     if (isFinal(read)) this.#known.learn(domain, key, { transpiled: read })
     return read
   }
@@ -174,15 +174,16 @@ export class TypeScriptDesk {
 
   close(): void {
     this.#known.clear()
+    this.#transpiler?.close()
   }
 
-  #read(source: string, control: TurnControl, task?: TranspilerTask): Promise<Transpilation> {
+  #read(source: string, domain: string, control: TurnControl, task?: TranspilerTask): Promise<Transpilation> {
     const { load, machines, monotonic } = this.#parts
     const { engine, base } = machines
     checkNativeStack(engine, base, TRANSPILER_STACK_BYTES)
     const { tools } = machines.scout({})
     this.#transpiler ??= new Transpiler({ engine, base, tools, load, monotonic })
-    return this.#transpiler.transpile(source, control, task)
+    return this.#transpiler.transpile(source, domain, control, task)
   }
 }
 
