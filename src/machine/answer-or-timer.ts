@@ -31,6 +31,7 @@ export async function answerOrTimer(
     await desk.arrival()
     return false
   }
+  if (!desk.busy) session.tellSleep(leftMs)
   let due = false
   const wait = async (): Promise<void> => {
     due = await isDueFirst(() => session.msUntil(wakeAtMs), desk.arrival())

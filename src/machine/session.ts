@@ -48,6 +48,8 @@ export interface SessionOptions {
   readonly now?: () => number
   /** Told of every delivery, before the turn that it leads to. */
   readonly onDelivery?: ((nowMs: number, answers: readonly Answer[]) => void) | undefined
+  /** Told when nothing but a timer is waited for, with the milliseconds until it is due: a second or more. */
+  readonly onSleep?: ((ms: number) => void) | undefined
   /** The machine was restored, and waits: `goOn` instead of `begin`. */
   readonly restored?: SessionState | undefined
 }
@@ -63,6 +65,7 @@ export type Step =
   | { readonly status: 'ended'; readonly end: RunEnd }
 
 const MAX_UNHANDLED = 100
+const TOLD_SLEEP_MS = 1_000
 
 /** How long a machine in a Worker may take to notice its own deadline before it is given up, milliseconds. */
 const WORKER_GRACE_MS = 250
@@ -166,6 +169,11 @@ export class Session {
   /** Milliseconds until the logical time `atMs`; negative after it. */
   msUntil(atMs: number): number {
     return atMs - this.#logicalNow()
+  }
+
+  /** Tells of a wait for nothing but a timer. Short ones are not worth a word. */
+  tellSleep(ms: number): void {
+    if (ms >= TOLD_SLEEP_MS) this.#options.onSleep?.(ms)
   }
 
   /**

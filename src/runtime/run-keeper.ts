@@ -49,6 +49,7 @@ import type { UnwrittenCheckpoints } from './outcome.ts'
 import type { Platform } from './platform.ts'
 import { endAsRecorded, repeatTurns } from './repeat-turns.ts'
 import type { RunOwner } from './run-owner.ts'
+import { sleepReport } from './sleep-report.ts'
 import { giveBack, type WatchedStore, watchedStore } from './watched-store.ts'
 
 /** What the runtime lends. */
@@ -326,6 +327,7 @@ export class RunKeeper {
       signal,
       callLog: durable.recorder,
       onDelivery: durable.onDelivery,
+      onSleep: sleepReport(this.#parts.options),
       restored: how.restored,
     }
     const session = new Session(sessionOptions)

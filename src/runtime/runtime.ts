@@ -52,6 +52,7 @@ import type { Outcome } from './outcome.ts'
 import type { Platform } from './platform.ts'
 import { type KeptOutcome, RunKeeper } from './run-keeper.ts'
 import { DEFAULT_DOMAIN, ownerOf, runOwnerOf } from './run-owner.ts'
+import { sleepReport } from './sleep-report.ts'
 import { soundClock } from './sound-clock.ts'
 import { type Admitted, SteppedGuests } from './stepped-guests.ts'
 import { TypeScriptDesk } from './typescript-desk.ts'
@@ -369,7 +370,8 @@ class PooledRuntime implements Runtime {
     signal: AbortSignal | undefined,
   ): SessionOptions {
     const { clock } = this.#platform
-    return { machine, start, gate, clock, callLog: this.#options.callLog, signal }
+    const { callLog } = this.#options
+    return { machine, start, gate, clock, callLog, signal, onSleep: sleepReport(this.#options) }
   }
 
   #newGuestId(): string {

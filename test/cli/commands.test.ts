@@ -37,6 +37,7 @@ describe('help', () => {
       'fuel',
       'memory',
       'timeout',
+      'idle',
       'stack',
       'calls',
       'timers',

@@ -27,6 +27,26 @@ describe('caisson run', () => {
     expect(json()).toMatchObject({ status: 'completed', left: { calls: [], timers: 1 }, wakeAtMs: null })
   })
 
+  it('stops a program that waits too long for its timers, and says how to let it wait', async () => {
+    const { code, stderr } = await caisson('run', 'late.js', '--idle', '50ms')
+    expect(code).toBe(4)
+    expect(flat(stderr)).toContain('only waited, for people or timers, for all of its 50 ms')
+    expect(flat(stderr)).toContain('--idle 1s')
+    const kept = await caisson('run', 'late.js', '--idle', '50ms', '--store', 'kept', '--run', 'idle')
+    expect(flat(kept.stderr)).toContain('resume idle --store kept --idle 1d')
+    const late = new Date(Date.now() + 3_600_000).toISOString()
+    const done = await caisson('resume', 'idle', '--store', 'kept', '--idle', '1d', '--now', late)
+    expect(done).toMatchObject({ code: 0, stdout: 'value\n' })
+  })
+
+  it('says on a terminal that it waits for a timer, and for how long', async () => {
+    const { stderr } = await cli(['run', 'late.js', '--thread', 'host', '--idle', '1s'], {
+      cwd: folder.path,
+      columns: 100,
+    })
+    expect(stderr).toMatch(/running late\.js · [\d.]+ m?s · waiting for a timer, due in (?:1 m|59 s)/)
+  })
+
   it('stops a program that arms too many timers, and says how to allow more', async () => {
     const { code, stderr } = await caisson('run', 'beat.js', '--timers', '3')
     expect(code).toBe(4)

@@ -12,6 +12,7 @@ const MORE: Readonly<Record<string, readonly [flag: string, value: string]>> = {
   fuel: ['--add-fuel', '2_000_000_000'],
   memory: ['--memory', '128MiB'],
   wall: ['--timeout', '60s'],
+  idle: ['--idle', '1d'],
   calls: ['--calls', '2_000'],
   timers: ['--timers', '20_000'],
 }

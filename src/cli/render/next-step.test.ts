@@ -19,6 +19,10 @@ describe('what to do at a limit', () => {
     ['memory', 'Raise it with --memory 128MiB, or make the program keep less.'],
     ['stack', 'Raise it with --stack 1024KiB, or look for recursion without an end.'],
     ['wall', 'Raise it with --timeout 60s, or make the program do less.'],
+    [
+      'idle',
+      'Raise it with --idle 2h, or look for a timer that is far away, or an interval that nobody clears.',
+    ],
     ['calls', 'Raise it with --calls 2000, or look for a loop that calls without an end.'],
   ])('%s', (limit, step) => {
     expect(nextStep(exhausted(limit), facts())).toBe(step)

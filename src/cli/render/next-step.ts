@@ -22,6 +22,7 @@ export interface GoOn {
 
 const KiB = 1024
 const MiB = 1024 * KiB
+const HOUR_MS = 3_600_000
 
 /** What the error of an import says where a program has no folder: one on standard input. */
 const NO_MODULES = 'the host gives this program no modules'
@@ -99,7 +100,13 @@ function afterLimit(limit: Extract<Outcome, { status: 'exhausted' }>['limit'], l
     case 'bytes':
       return 'Return less, pass less to calls, or work through files.'
     case 'idle':
-      return 'Nobody answered in time, or its timers were too far away; run it again.'
+      return raise(
+        'idleMs',
+        '--idle',
+        limits,
+        (n) => (n % HOUR_MS === 0 ? `${n / HOUR_MS}h` : `${Math.ceil(n / 1000)}s`),
+        'look for a timer that is far away, or an interval that nobody clears',
+      )
     case 'timers':
       return raise('timers', '--timers', limits, String, 'look for an interval that nobody clears')
   }
@@ -133,9 +140,6 @@ function afterFailure(
   if (hint !== undefined) {
     const [, flags] = Object.entries(OPENED_BY).find(([name]) => hint.includes(`grant ${name} `)) ?? []
     return flags === undefined ? hint : `${hint} ${flags}`
-  }
-  if (error.code === 'value_refused') {
-    return 'Give plain data instead: only what structuredClone copies leaves a program, no functions and no symbols.'
   }
   if (error.code === 'not_found' && error.message.includes(NO_MODULES)) {
     return 'Put the program into a file: caisson run FILE reads modules from the folder of FILE.'

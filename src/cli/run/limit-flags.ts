@@ -43,8 +43,16 @@ const LIMIT_FLAGS: Readonly<Record<string, LimitFlag>> = {
   timeout: {
     limit: 'wallMs',
     value: '5s',
-    help: 'Time in which the program computes or its calls work: 100ms, 5s, 2m. Waiting for timers does not count, for up to an hour; --timers bounds them.',
+    help: 'Time in which the program computes or its calls work: 100ms, 5s, 2m. Waiting for timers alone does not count: --idle bounds that.',
     parse: (text) => parseDuration('timeout', text),
+    show: showDuration,
+    asFlag: (ms) => withoutSpace(showDuration(ms)),
+  },
+  idle: {
+    limit: 'idleMs',
+    value: '1h',
+    help: 'Time in which the program waits for nothing but its timers: 5s, 2m, 1h.',
+    parse: (text) => parseDuration('idle', text),
     show: showDuration,
     asFlag: (ms) => withoutSpace(showDuration(ms)),
   },
@@ -84,7 +92,7 @@ export const STARTING_LIMITS: readonly Flag[] = Object.entries(LIMIT_FLAGS).map(
 )
 
 /** Flags of a program that goes on: the limits that can be raised by then. */
-export const LATER_LIMITS: readonly Flag[] = ['memory', 'timeout', 'calls', 'timers'].map((name) => {
+export const LATER_LIMITS: readonly Flag[] = ['memory', 'timeout', 'idle', 'calls', 'timers'].map((name) => {
   const { value = '', help = '' } = LIMIT_FLAGS[name] ?? {}
   return { name, value, help: `${help} Default: what it had.` }
 })

@@ -27,13 +27,25 @@ export function parseDuration(flag: string, text: string): number {
   return refuseValue(flag, text, expected)
 }
 
-/** Milliseconds for people: `4 ms`, `1.2 s`, `2 m 5 s`. */
+/** Milliseconds for people: `4 ms`, `1.2 s`, `2 m 5 s`, `1 h 30 m`, `7 d`. */
 export function showDuration(milliseconds: number): string {
   if (milliseconds < 9.95) return `${Math.round(milliseconds * 10) / 10} ms`
   if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`
   const tenths = Math.round(milliseconds / 100)
   if (tenths < 600) return `${tenths / 10} s`
   const seconds = Math.round(milliseconds / 1000)
-  const rest = seconds % 60 === 0 ? '' : ` ${seconds % 60} s`
-  return `${Math.floor(seconds / 60)} m${rest}`
+  if (seconds < HOUR) return twoUnits(seconds, 60, 'm', 's')
+  const minutes = Math.round(seconds / 60)
+  return minutes < 2 * DAY
+    ? twoUnits(minutes, 60, 'h', 'm')
+    : twoUnits(Math.round(minutes / 60), 24, 'd', 'h')
+}
+
+/** In seconds, and in minutes. */
+const HOUR = 3_600
+const DAY = 1_440
+
+function twoUnits(amount: number, size: number, large: string, small: string): string {
+  const rest = amount % size
+  return `${Math.floor(amount / size)} ${large}${rest === 0 ? '' : ` ${rest} ${small}`}`
 }

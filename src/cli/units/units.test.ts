@@ -75,7 +75,10 @@ describe('durations', () => {
   })
 
   it('shows what people can read', () => {
-    expect([0, 3.94, 9.96, 99.5, 999.4, 1_234, 59_990, 60_000, 125_000].map(showDuration)).toEqual([
+    const hour = 3_600_000
+    const durations = [0, 3.94, 9.96, 99.5, 999.4, 1_234, 59_990, 60_000, 125_000]
+    const long = [hour - 1, 1.5 * hour, 47 * hour, 48 * hour, 50 * hour, 365 * 24 * hour]
+    expect([...durations, ...long].map(showDuration)).toEqual([
       '0 ms',
       '3.9 ms',
       '10 ms',
@@ -85,6 +88,12 @@ describe('durations', () => {
       '1 m',
       '1 m',
       '2 m 5 s',
+      '1 h',
+      '1 h 30 m',
+      '47 h',
+      '2 d',
+      '2 d 2 h',
+      '365 d',
     ])
   })
 })
