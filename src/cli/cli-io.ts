@@ -5,7 +5,7 @@ export interface CliOutput {
   write(text: string): void
   /** Whether a person looks at it. Decides about colours, the summary and the progress line. */
   readonly isTerminal: boolean
-  /** Width in columns; 80 where it is unknown. */
+  /** Width in columns: a terminal's own, else what `COLUMNS` says, else 80. */
   readonly columns: number
   /** Whether colours may be used: a terminal, and `NO_COLOR` is not set. */
   readonly colours: boolean

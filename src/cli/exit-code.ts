@@ -19,11 +19,11 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   0: 'it did what it says',
   1: 'caisson itself failed, or its output could not be written',
-  2: 'usage: an unknown flag, a malformed value, a file that is not there',
+  2: 'usage: an unknown flag, a malformed value, a file or folder that is not there or cannot be used',
   3: 'the program failed',
   4: 'the program reached a limit',
   5: 'a call was denied or rejected, and the program did not handle it',
   6: 'suspended: waiting for an answer or a person',
-  7: 'corrupted or refused input: not text, too large, broken JSON, a checkpoint that may not be used',
+  7: 'corrupted or refused input: what a file holds is no text, too large, broken JSON, no key file, or a checkpoint that may not be used',
   130: 'interrupted (Ctrl-C)',
 }

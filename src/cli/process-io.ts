@@ -46,7 +46,7 @@ function openOutput(stream: NodeJS.WriteStream): ProcessOutput {
     },
     isTerminal: stream.isTTY === true,
     get columns() {
-      return stream.columns ?? 80
+      return stream.columns ?? wantedColumns() ?? 80
     },
     colours: stream.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb',
     async drained() {
@@ -55,4 +55,10 @@ function openOutput(stream: NodeJS.WriteStream): ProcessOutput {
       return failure
     },
   }
+}
+
+/** `COLUMNS`, where it is a width: what is no terminal has none of its own. */
+function wantedColumns(): number | undefined {
+  const { COLUMNS = '' } = process.env
+  return /^[1-9]\d{0,4}$/.test(COLUMNS) ? Number(COLUMNS) : undefined
 }

@@ -8,7 +8,8 @@ import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
 import { readKeyFile } from '../kept/key-file.ts'
 import { openStore } from '../kept/open-store.ts'
-import { shellQuote, TENANT } from '../kept/run-place.ts'
+import { TENANT } from '../kept/run-place.ts'
+import { shellQuote } from '../render/shell-quote.ts'
 import { refusalOf } from '../run/refusal.ts'
 import type { Check } from './check.ts'
 
@@ -24,7 +25,7 @@ export async function checkParked(given: GivenFlags, io: CliIo): Promise<readonl
     const runs = await listRuns(store, { ports: nodeCheckpointPorts, keys }, TENANT)
     return await checksOf(runs, name)
   } catch (error) {
-    throw refusalOf(error, true)
+    throw refusalOf(error, { store: name })
   } finally {
     await store.close()
   }

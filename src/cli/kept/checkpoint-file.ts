@@ -12,6 +12,7 @@ import { clipText } from '../../base/escape-text.ts'
 import { DEFAULT_CHECKPOINT_LIMITS } from '../../snapshot/container/checkpoint-limits.ts'
 import { CliError } from '../cli-error.ts'
 import { EXIT } from '../exit-code.ts'
+import { shellQuote } from '../render/shell-quote.ts'
 import { showSize } from '../units/parse-size.ts'
 
 /** Where the ledger of a checkpoint file stands: a store with one run. */
@@ -37,7 +38,7 @@ export async function checkNewFile(path: string, given: string): Promise<void> {
     if ((await kindOf(existing)) === undefined) continue
     throw usage(
       `--checkpoint ${shown}: "${name}" exists, and may be all that is left of a parked program.`,
-      `Go on with it (caisson resume ${shown}), remove "${shown}" and "${ledgerOf(shown)}", or name another file.`,
+      `Go on with it (caisson resume ${shellQuote(given)}), remove "${shown}" and "${ledgerOf(shown)}", or name another file.`,
     )
   }
 }

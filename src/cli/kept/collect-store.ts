@@ -65,7 +65,7 @@ export async function collectStore(given: GivenFlags, io: CliIo): Promise<ExitCo
     }
     return EXIT.done
   } catch (error) {
-    throw refusalOf(error, true)
+    throw refusalOf(error, { store: name })
   } finally {
     await store.close()
   }

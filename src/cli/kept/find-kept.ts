@@ -13,11 +13,12 @@ import { inspectCheckpoint } from '../../snapshot/container/inspect-checkpoint.t
 import { CliError } from '../cli-error.ts'
 import type { GivenFlags } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
+import { shellQuote } from '../render/shell-quote.ts'
 import { refusalOf } from '../run/refusal.ts'
 import { kindOf, ledgerOf, readCheckpointFile } from './checkpoint-file.ts'
 import { openStore } from './open-store.ts'
 import { checkRunName } from './run-name.ts'
-import { type CheckpointPlace, type RunPlace, shellQuote } from './run-place.ts'
+import type { CheckpointPlace, RunPlace } from './run-place.ts'
 
 /** A checkpoint as it was read from a file: whole, and nothing of it is verified. */
 export interface FoundFile {
@@ -53,7 +54,7 @@ export async function findKept(given: GivenFlags, cwd: string): Promise<Found> {
     return { file, kept: { store, storeName: ledgerOf(target), run, file: place } }
   } catch (error) {
     await store.close()
-    throw refusalOf(error, true)
+    throw refusalOf(error, { store: ledgerOf(target), run })
   }
 }
 
@@ -64,7 +65,7 @@ async function readFound(place: CheckpointPlace): Promise<FoundFile> {
   } catch (error) {
     const foreign = foreignBecause(error)
     if (foreign !== undefined) throw notACheckpoint(place.given, foreign)
-    const refused = refusalOf(error, true)
+    const refused = refusalOf(error, {})
     if (!(refused instanceof CliError)) throw error
     const { exit, code, message, hint } = refused
     throw new CliError({
@@ -112,7 +113,7 @@ async function nothing({ given, path }: CheckpointPlace, hasLedger: boolean, cwd
     const run = await onlyRun(ledgerOf(given), cwd)
     return usage(
       `There is no file "${shown}": the process ended before it was written, or it was moved.`,
-      `The ledger has the run: caisson resume ${run} --store ${ledgerOf(shown)}`,
+      `The ledger has the run: caisson resume ${run} --store ${shellQuote(ledgerOf(given))}`,
     )
   }
   if ((await kindOf(path)) === 'directory') {
@@ -136,7 +137,7 @@ async function onlyRun(ledger: string, cwd: string): Promise<string> {
     const [run = 'RUN'] = await store.runs()
     return run
   } catch (error) {
-    throw refusalOf(error, true)
+    throw refusalOf(error, { store: ledger })
   } finally {
     await store.close()
   }

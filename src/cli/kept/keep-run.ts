@@ -10,6 +10,7 @@ import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
 import type { GoOn } from '../render/next-step.ts'
+import { shellQuote } from '../render/shell-quote.ts'
 import { styleFor } from '../render/style.ts'
 import { inRuntime } from '../run/in-runtime.ts'
 import type { KeptAs } from '../run/refused-document.ts'
@@ -20,7 +21,7 @@ import { writeCheckpointFile } from './checkpoint-file.ts'
 import { goOnAfter } from './go-on.ts'
 import type { KeepPlan } from './keep-plan.ts'
 import { makeStore } from './open-store.ts'
-import { type RunPlace, resumeCommand, shellQuote, TENANT } from './run-place.ts'
+import { type RunPlace, resumeCommand, TENANT, whereOf } from './run-place.ts'
 
 /** How a run came to rest, and how to go on with it. */
 export interface KeptEnd {
@@ -47,7 +48,7 @@ export async function keepRun(
     if (file === undefined) sayWhere(place, io)
     const { options, ...setting } = runtimeFor(plan, failures)
     const outcome = await inRuntime(
-      { ...setting, options: { ...options, store, checkpoints } },
+      { ...setting, options: { ...options, store, checkpoints }, kept: whereOf(place) },
       io,
       (runtime, thread) =>
         runtime.run(plan.program.source, {

@@ -22,6 +22,7 @@ import {
 } from '../../snapshot/container/checkpoint-keys.ts'
 import { CliError } from '../cli-error.ts'
 import { EXIT } from '../exit-code.ts'
+import { shellQuote } from '../render/shell-quote.ts'
 
 const MOST_BYTES = 64 * 1024
 const HEX_KEY = /^[0-9a-f]{64}$/i
@@ -53,7 +54,7 @@ async function readSecretText(file: string, shown: string, cwd: string): Promise
     const stats = await handle.stat()
     if (!stats.isFile() || stats.size > MOST_BYTES) throw refused(shown, 'It is no file of at most 64 KiB.')
     if (process.platform !== 'win32' && (stats.mode & OTHERS) !== 0) {
-      throw refused(shown, 'Others than its owner may read or change it.', `chmod 600 ${shown}`)
+      throw refused(shown, 'Others than its owner may read or change it.', `chmod 600 ${shellQuote(file)}`)
     }
     return await handle.readFile('utf8')
   } catch (error) {

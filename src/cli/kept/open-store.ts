@@ -6,12 +6,24 @@ import { clipText } from '../../base/escape-text.ts'
 import type { RunStore } from '../../ports/run-store.ts'
 import { CliError } from '../cli-error.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
+import { shellQuote } from '../render/shell-quote.ts'
 import { kindOf } from './checkpoint-file.ts'
 
 const EXITS: ReadonlyMap<string, ExitCode> = new Map([
   ['invalid_argument', EXIT.usage],
   ['unsupported', EXIT.refusedInput],
   ['corrupted', EXIT.refusedInput],
+])
+
+const NO_FOLDER: ReadonlySet<string> = new Set([
+  'EEXIST',
+  'ENOTDIR',
+  'ENOENT',
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ELOOP',
+  'ENAMETOOLONG',
 ])
 
 /**
@@ -25,7 +37,7 @@ export async function makeStore(path: string, given: string): Promise<RunStore> 
   } catch (error) {
     if (!CaissonError.is(error)) throw error
     throw new CliError({
-      exit: EXITS.get(error.code) ?? EXIT.internal,
+      exit: cannotBeFolder(error) ? EXIT.usage : (EXITS.get(error.code) ?? EXIT.internal),
       code: error.code,
       message: `The store "${clipText(given, 200)}" cannot be used: ${error.message}`,
       hint: 'Name an empty folder, one that does not exist yet, or one that runs are kept in.',
@@ -48,6 +60,12 @@ export async function openStore(given: string, cwd: string): Promise<RunStore> {
     exit: EXIT.usage,
     code: 'usage',
     message: `There is no store of runs in "${clipText(given, 200)}".`,
-    hint: 'caisson run FILE --store DIR makes one.',
+    hint: `caisson run FILE --store ${shellQuote(given)} makes one.`,
   })
+}
+
+/** Whether the name that was given is one under which no folder can be, or none may be made. */
+function cannotBeFolder({ cause }: CaissonError): boolean {
+  const { code } = (cause ?? {}) as { readonly code?: unknown }
+  return typeof code === 'string' && NO_FOLDER.has(code)
 }

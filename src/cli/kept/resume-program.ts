@@ -18,7 +18,7 @@ import { readStopAtCall } from './keep-plan.ts'
 import { readKeyFile } from './key-file.ts'
 import { readDecisions } from './read-decisions.ts'
 import { type Parts, type ResumePlan, restoreFile, resumeKept } from './resume-run.ts'
-import { TENANT } from './run-place.ts'
+import { TENANT, whereOf } from './run-place.ts'
 
 /** As if the program stood in that folder. */
 function readModules(folder: string | undefined, cwd: string): ResumePlan['loadModule'] {
@@ -49,7 +49,7 @@ export async function resumeProgram(given: GivenFlags, io: CliIo): Promise<numbe
     try {
       return await goOn(found, plan, given, interruption.signal, io)
     } catch (error) {
-      throw refusalOf(error, true)
+      throw refusalOf(error, whereOf(found.kept))
     } finally {
       await found.kept?.store.close()
     }

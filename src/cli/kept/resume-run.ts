@@ -23,7 +23,7 @@ import { goOnAfter } from './go-on.ts'
 import { checkpointOptions } from './keep-plan.ts'
 import { type KeptEnd, keptAsOf, writeParked } from './keep-run.ts'
 import type { Decisions } from './read-decisions.ts'
-import { type RunPlace, resumeCommand, TENANT } from './run-place.ts'
+import { type RunPlace, resumeCommand, TENANT, whereOf } from './run-place.ts'
 
 /** What the flags of `caisson resume` ask for. */
 export interface ResumePlan {
@@ -76,10 +76,13 @@ export async function resumeKept(
     ? ENGINE_MANIFEST.id
     : (described.chain[0]?.checkpoint?.engine ?? start.engine)
   const outcome = await inRuntime(
-    settingFor(isOver ? onHost(parts) : parts, engine, `resuming ${escapeText(start.fileName)}`, {
-      store,
-      checkpoints: checkpointOptions(keys, place.file !== undefined),
-    }),
+    {
+      ...settingFor(isOver ? onHost(parts) : parts, engine, `resuming ${escapeText(start.fileName)}`, {
+        store,
+        checkpoints: checkpointOptions(keys, place.file !== undefined),
+      }),
+      kept: whereOf(place),
+    },
     io,
     (runtime, thread) =>
       runtime.resume(run, {
@@ -127,9 +130,12 @@ export async function restoreFile({ place, bytes, inspected }: FoundFile, parts:
   }
   warnOfNoLedger(place.given, rights.scope.length > 0, io)
   const outcome: Outcome = await inRuntime(
-    settingFor(parts, inspected.engine, `resuming ${escapeText(place.given)}`, {
-      checkpoints: checkpointOptions(keys, true),
-    }),
+    {
+      ...settingFor(parts, inspected.engine, `resuming ${escapeText(place.given)}`, {
+        checkpoints: checkpointOptions(keys, true),
+      }),
+      kept: {},
+    },
     io,
     async (runtime, thread) => {
       const guest = await runtime.restore(bytes, {

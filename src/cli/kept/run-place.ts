@@ -1,6 +1,8 @@
 /** Where a run is kept, and the command line that goes on with it. */
 import type { RunStore } from '../../ports/run-store.ts'
 import type { GivenFlags } from '../command.ts'
+import { shellQuote } from '../render/shell-quote.ts'
+import type { KeptWhere } from '../run/refusal.ts'
 import { ledgerOf } from './checkpoint-file.ts'
 
 /** Whose runs those of the command line are: of the person at the keyboard, and of nobody else. */
@@ -20,6 +22,11 @@ export interface CheckpointPlace {
   readonly given: string
   /** Absolute. */
   readonly path: string
+}
+
+/** What is known of it for advice; nothing of a file without a ledger. */
+export function whereOf(place: Pick<RunPlace, 'storeName' | 'run'> | undefined): KeptWhere {
+  return { store: place?.storeName, run: place?.run }
 }
 
 /** Flags that have to be given again when a run goes on. */
@@ -45,9 +52,4 @@ export function resumeCommand(
   const rights = AGAIN.flatMap((name) => given.values(name).flatMap((value) => [`--${name}`, value]))
   const changed = given.has('change-rights') ? ['--change-rights'] : []
   return ['caisson', 'resume', ...what, ...rights, ...changed, ...more].map(shellQuote).join(' ')
-}
-
-/** A word as a POSIX shell reads it. */
-export function shellQuote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }

@@ -16,7 +16,7 @@ import { refusalOf } from '../run/refusal.ts'
 import { type FoundFile, findKept } from './find-kept.ts'
 import { flagsOfGrants } from './flags-of-grants.ts'
 import { readKeyFile } from './key-file.ts'
-import { resumeCommand, TENANT } from './run-place.ts'
+import { resumeCommand, TENANT, whereOf } from './run-place.ts'
 
 /** Whether a file can still be gone on from, by the ledger beside it. */
 type Freshness = 'newest' | 'older' | 'spent' | 'unknown'
@@ -74,7 +74,7 @@ export async function showKept(given: GivenFlags, io: CliIo): Promise<ExitCode> 
     io.stdout.write(`${lines.join('\n')}\n`)
     return EXIT.done
   } catch (error) {
-    throw refusalOf(error, true)
+    throw refusalOf(error, whereOf(kept))
   } finally {
     await kept?.store.close()
   }

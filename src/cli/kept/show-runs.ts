@@ -14,18 +14,19 @@ import { TENANT } from './run-place.ts'
 
 /** @returns the exit code. @throws CliError */
 export async function showRuns(given: GivenFlags, io: CliIo): Promise<ExitCode> {
-  const store = await openStore(requireStore(given, 'runs'), io.cwd)
+  const name = requireStore(given, 'runs')
+  const store = await openStore(name, io.cwd)
   let runs: readonly ListedRun[]
   try {
     runs = await listRuns(store, { ports: nodeCheckpointPorts }, TENANT)
   } catch (error) {
-    throw refusalOf(error, true)
+    throw refusalOf(error, { store: name })
   } finally {
     await store.close()
   }
   const sorted = runs.toSorted((a, b) => (b.summary?.atMs ?? 0) - (a.summary?.atMs ?? 0))
   if (given.has('json')) io.stdout.write(`${jsonText({ runs: sorted.map(runEntry) })}\n`)
-  else if (sorted.length === 0) io.stderr.write(`no runs in ${escapeText(given.value('store') ?? '')}\n`)
+  else if (sorted.length === 0) io.stderr.write(`no runs in ${escapeText(name)}\n`)
   else io.stdout.write(runsTable(sorted, Date.now(), io.stdout))
   return EXIT.done
 }

@@ -6,7 +6,7 @@ import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import { EXIT } from '../exit-code.ts'
 import { showProgress } from './progress-line.ts'
-import { refusalOf } from './refusal.ts'
+import { type KeptWhere, refusalOf } from './refusal.ts'
 
 /** What the runtime allows at least; more where a flag asks for more. */
 const MOST_MEMORY = 256 * 1024 * 1024
@@ -19,20 +19,27 @@ export interface RuntimeSetting {
   readonly thread: 'host' | 'worker' | undefined
   /** Plain text before the elapsed time. */
   readonly progress: string
+  /** Undefined for a run that is not kept. */
+  readonly kept?: KeptWhere | undefined
 }
 
 /** @throws CliError where the runtime refuses */
 export async function inRuntime<T>(
-  { options, memoryBytes = 0, thread, progress }: RuntimeSetting,
+  { options, memoryBytes = 0, thread, progress, kept }: RuntimeSetting,
   io: CliIo,
   work: (runtime: Runtime, thread: 'host' | 'worker') => Promise<T>,
 ): Promise<T> {
-  const endProgress = showProgress(io.stderr, progress)
+  const shown = showProgress(io.stderr, progress)
   const most = Math.max(MOST_MEMORY, memoryBytes)
   const { checkpoints } = options
   try {
     const runtime = await openRuntime({
       ...options,
+      telemetry: {
+        event: (name, { ms }) => {
+          if (name === 'guest.sleeping') shown.sleeps(Number(ms))
+        },
+      },
       maxMemoryBytes: most,
       ...(checkpoints && {
         checkpoints: { ...checkpoints, limits: { maxMemoryBytes: most, maxFileBytes: most } },
@@ -44,9 +51,9 @@ export async function inRuntime<T>(
       await runtime.close()
     }
   } catch (error) {
-    throw refusalOf(error, checkpoints !== undefined)
+    throw refusalOf(error, kept)
   } finally {
-    endProgress()
+    shown.end()
   }
 }
 

@@ -3,6 +3,7 @@ import { CaissonError } from '../../base/errors.ts'
 import { CliError } from '../cli-error.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { flagsOfGrants } from '../kept/flags-of-grants.ts'
+import { shellQuote } from '../render/shell-quote.ts'
 import { scopeTexts } from './right-scope.ts'
 
 const EXITS: ReadonlyMap<string, ExitCode> = new Map([
@@ -31,36 +32,51 @@ const EXITS: ReadonlyMap<string, ExitCode> = new Map([
   ['aborted', EXIT.interrupted],
 ])
 
-const OLD_ENGINE =
-  'With --reexecute the program is taken from its start on the engine of this version, with all answers that its ledger or store has. Or finish it with the version of caisson that has its engine. caisson doctor --store DIR lists what waits for which engine.'
+/** Of a run that is kept: where, and which, as far as that is known. */
+export interface KeptWhere {
+  /** The folder of its store, as the person named it. */
+  readonly store?: string | undefined
+  readonly run?: string | undefined
+}
 
-const HINTS: Readonly<Record<string, string>> = {
-  corrupted:
+/** As words of a command line. */
+interface Named {
+  readonly store: string
+  readonly run: string
+}
+
+const oldEngine = ({ store }: Named): string =>
+  `With --reexecute the program is taken from its start on the engine of this version, with all answers that its ledger or store has. Or finish it with the version of caisson that has its engine. caisson doctor --store ${store} lists what waits for which engine.`
+
+const HINTS: Readonly<Record<string, (named: Named) => string>> = {
+  corrupted: () =>
     'Nothing was run. Take a copy that is whole. Where only a checkpoint is lost, the log is enough: caisson resume --reexecute.',
-  checkpoint_too_large: 'Nothing was run. Name a file that caisson run --checkpoint wrote.',
-  encryption_required: 'Give the keys that it was written with: --key-file FILE.',
-  engine_mismatch: OLD_ENGINE,
-  engine_unavailable: OLD_ENGINE,
-  already_exists: 'Choose another name with --run, or go on with that run: caisson resume RUN --store DIR.',
-  not_found: 'caisson runs --store DIR lists the runs of a store.',
-  store_failed:
+  checkpoint_too_large: () => 'Nothing was run. Name a file that caisson run --checkpoint wrote.',
+  encryption_required: () => 'Give the keys that it was written with: --key-file FILE.',
+  engine_mismatch: oldEngine,
+  engine_unavailable: oldEngine,
+  already_exists: ({ store, run }) =>
+    `Choose another name with --run, or go on with that run: caisson resume ${run} --store ${store}`,
+  not_found: ({ store }) => `caisson runs --store ${store} lists the runs of the store.`,
+  store_failed: () =>
     'What was acknowledged before is intact. See what is wrong with the disk, then caisson resume.',
-  quota_exceeded: 'What was acknowledged before is intact. Make room, then caisson resume.',
+  quota_exceeded: () => 'What was acknowledged before is intact. Make room, then caisson resume.',
 }
 
 /**
  * `error` as a `CliError` where it is a refusal, otherwise as it is.
- * @param kept whether it is about a run that is kept: then there is more to advise
+ * @param kept of a run that is kept, or a store: then there is more to advise
  */
-export function refusalOf(error: unknown, kept: boolean): unknown {
+export function refusalOf(error: unknown, kept: KeptWhere | undefined): unknown {
   if (!CaissonError.is(error)) return error
   const exit = EXITS.get(error.code)
   if (exit === undefined) return error
-  const hint = kept ? hintFor(error) : undefined
+  const hint = kept === undefined ? undefined : hintFor(error, kept)
   return new CliError({ exit, code: error.code, message: error.message, ...(hint && { hint }), cause: error })
 }
 
-function hintFor({ code, details }: CaissonError): string | undefined {
+function hintFor({ code, details }: CaissonError, { store, run }: KeptWhere): string | undefined {
+  const named = { store: store ? shellQuote(store) : 'DIR', run: run ?? 'RUN' }
   if (code === 'checkpoint_refused') return refusedHint(details)
   if (code === 'store_conflict') {
     const { retryAfterMs } = details
@@ -68,14 +84,14 @@ function hintFor({ code, details }: CaissonError): string | undefined {
       typeof retryAfterMs === 'number'
         ? ` If that one has died, wait ${Math.ceil(retryAfterMs / 1000)} s.`
         : ''
-    return `Another process goes on with this run.${wait} caisson show says how the run stands.`
+    return `Another process goes on with this run.${wait} caisson show ${named.run} --store ${named.store} says how the run stands.`
   }
   if (code === 'unknown_call') {
     return details.ended === undefined
-      ? 'caisson show lists the calls that it waits for.'
+      ? `caisson show ${named.run} --store ${named.store} lists the calls that it waits for.`
       : 'Leave --answer and --confirm out to see what it came to.'
   }
-  return HINTS[code]
+  return HINTS[code]?.(named)
 }
 
 /** What differs where the keys are others. */
