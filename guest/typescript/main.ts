@@ -27,7 +27,7 @@ export default function transpile(source: string, task: Task = 'program'): Trans
   try {
     const rewriting = new Rewriting(source)
     if (task !== 'turn-js') erase(program, rewriting, task === 'program')
-    if (task !== 'program') writeTurn(program, rewriting)
+    if (task !== 'program') writeTurn(program, rewriting, task === 'turn-ts')
     return rewriting.finish()
   } catch (error) {
     if (error instanceof Refusal) return { message: error.message, index: error.index }

@@ -30,6 +30,8 @@ export interface GuestFailure {
   readonly name?: string
   /** Plain data for the guest to act on, e.g. `{ retryAfterMs: 1200 }`. */
   readonly details?: Readonly<Record<string, string | number | boolean>>
+  /** Left out, the engine writes one where the guest awaits the call. Lines as the engine writes them; "" for none. */
+  readonly stack?: string
 }
 
 /** Answers the calls of `sync` capabilities inside a turn. Never throws: the frames below it are the guest's. */

@@ -21,9 +21,12 @@ import {
   type ModuleGraph,
   type ModuleImport,
 } from '../machine/module-graph.ts'
-import { importProblem } from '../program/import-problem.ts'
+import type { GuestError, GuestFailure } from '../machine/turn.ts'
+import { importProblem, placeOfImport } from '../program/import-problem.ts'
+import { missingExport, placeOfExportName } from '../program/missing-export.ts'
 import { importOrder } from '../program/module-order.ts'
 import type { Places } from '../program/original-place.ts'
+import type { SourcePlace } from '../program/source-place.ts'
 
 /** The engine's name of the module that starts a program, and of those that stand for imports of the host. */
 export const START_MODULE = 'caisson:start'
@@ -38,13 +41,17 @@ export const FAILED_NAME = 'caissonImportFailed'
 /** What the engine gets for a name. */
 export type LoadedSource =
   | { readonly code: string }
-  | { readonly failure: { readonly code: string; readonly message: string } }
+  /** `searched`: characters that were looked at for its place. */
+  | { readonly failure: GuestFailure; readonly searched: number }
 
 /** UTF-16 units of what an import is known by: the engine gives it back whole. */
 const MOST_KEY = 4_096
 /** Numbers of places that a guest keeps of the programs that it had before, and files that they are of. */
 const MOST_EARLIER_PLACES = 1_000_000
 const MOST_EARLIER_FILES = 1_000
+const CALLS_IMPORT = /\bimport\b/
+/** UTF-16 units that are searched for the place of one error. */
+const MOST_SEARCHED = 8_000_000
 const TOO_LONG = keyOf('', '-'.repeat(MODULE_BOUNDS.specifier + 1))
 
 interface Held {
@@ -99,6 +106,11 @@ export class GuestModules {
     return `${importsOf(files)}import * as program from ${quote(program.name)}\nexport default program.default\n`
   }
 
+  /** The program, where it has no graph: errors of its imports are placed in it. */
+  run(name: string, code: string): void {
+    if (CALLS_IMPORT.test(code)) this.#hold([{ name, code, imports: [] }])
+  }
+
   /** What the host answered to an import. */
   hand(specifier: string, referrer: string, name: string, files: readonly ModuleFile[]): void {
     this.#hold(files).handed.set(keyOf(referrer, specifier), { name, files })
@@ -121,8 +133,31 @@ export class GuestModules {
     }
     const code = this.#held?.codes.get(name)
     return code === undefined
-      ? { failure: { code: 'not_found', message: `There is no module "${shown(name)}".` } }
+      ? { failure: { code: 'not_found', message: `There is no module "${shown(name)}".` }, searched: 0 }
       : { code }
+  }
+
+  /**
+   * An error of linking with its place, which the engine does not say: where what was handed over in this turn imports
+   * what a module does not export. Other errors as they are.
+   */
+  placed(error: GuestError): GuestError {
+    const missing = missingExport(error)
+    if (missing === undefined || this.#held === undefined) return error
+    const { codes, names } = this.#held
+    let searched = 0
+    for (const [key, to] of names) {
+      if (to !== missing.module) continue
+      const [file, specifier] = JSON.parse(key) as [string, string]
+      const code = codes.get(file) ?? ''
+      searched += code.length
+      if (searched > MOST_SEARCHED) break
+      const place = placeOfExportName(code, specifier, missing.name)
+      if (place === undefined) continue
+      const message = error.message.replace(quoted(missing.module), quoted(specifier))
+      return { ...error, message, stack: frame(file, place), position: { file, ...place } }
+    }
+    return error
   }
 
   /** The engine has what it wanted. */
@@ -133,7 +168,11 @@ export class GuestModules {
   #import(key: string): LoadedSource {
     const [referrer, specifier] = JSON.parse(key) as [string, string]
     const problem = importProblem(specifier, referrer, this.#open)
-    return problem === undefined ? { code: importSource(specifier, referrer, key) } : { failure: problem }
+    if (problem === undefined) return { code: importSource(specifier, referrer, key) }
+    const code = this.#held?.codes.get(referrer) ?? ''
+    const place = placeOfImport(code, specifier)
+    const stack = place === undefined ? '' : frame(referrer, place)
+    return { failure: { ...problem, stack }, searched: code.length }
   }
 
   #hold(files: readonly ModuleFile[]): Held {
@@ -193,6 +232,15 @@ export async function then(resolve, reject) {
 /** As a literal of the language: the engine takes its specifiers as they are. */
 function quote(text: string): string {
   return JSON.stringify(text)
+}
+
+/** A line of a stack, as the engine writes it. */
+export function frame(file: string, { line, column }: SourcePlace): string {
+  return `    at ${file}:${line}:${column}`
+}
+
+function quoted(text: string): string {
+  return `'${text}'`
 }
 
 function shown(name: string): string {

@@ -6,11 +6,13 @@ import { type ProgramAttempt, programAttempts } from '../program/forms.ts'
 import { originalError } from '../program/original-error.ts'
 import type { Places } from '../program/original-place.ts'
 import { locateError } from '../program/positions.ts'
+import type { SourcePlace } from '../program/source-place.ts'
 import { explainSyntaxError } from '../program/syntax-error.ts'
 import { DEFAULT_VALUE_LIMITS } from '../values/limits.ts'
 import {
   defineConstants,
   FAILED_NAME,
+  frame,
   type GuestModules,
   LOADER_NAME,
   START_MODULE,
@@ -39,6 +41,12 @@ const NET_FETCH = 'net.fetch'
 const READ_BODY = 'net.readBody'
 
 type Stage = 'evaluating' | 'final'
+
+const VALUE_LOST: GuestError = {
+  name: 'TypeError',
+  message:
+    'The value of the program is lost: it cannot be handed over while Object.prototype has a "value" of its own.',
+}
 
 /** A program that waits, as plain data. Numbers are addresses in the guest. */
 export interface ProgramState {
@@ -183,15 +191,13 @@ export class GuestProgram {
     this.#end = ended ?? (modules?.problem && { status: 'failed', error: modules.problem })
     if (this.#end !== undefined) return 0
     let bytes = modules?.files.reduce((sum, { code }) => sum + code.length, 0) ?? 0
-    // What an earlier program was given is not this one's.
-    if (start.after !== undefined && input === undefined) {
-      this.#define(guest.global, 'input', guest.undefined)
-    }
     if (input !== undefined) {
       this.#input = writer.write(input, DEFAULT_VALUE_LIMITS, 'input')
       bytes += writer.lastBytes
-      this.#define(guest.global, 'input', this.#input)
     }
+    // What an earlier program was given is not this one's, and a setter that it left is not asked.
+    if (start.after !== undefined) this.#replace(guest.global, 'input', this.#input)
+    else if (input !== undefined || this.#inSession) this.#define(guest.global, 'input', this.#input)
     const attempts = programAttempts(source, form)
     for (const [i, attempt] of attempts.entries()) {
       if (this.#promise !== 0 || this.#evaluatedCell !== 0 || this.ready || this.#end !== undefined) break
@@ -228,6 +234,12 @@ export class GuestProgram {
     return this.#original(this.#inCode(error))
   }
 
+  /** A place in the author's code as a frame of the engine's. */
+  frameAt(file: string, { line, column }: SourcePlace): string {
+    const shift = file === this.#fileName && line === 1 ? (this.#attempt?.columnShift ?? 0) : 0
+    return frame(file, { line, column: column + shift })
+  }
+
   /** In terms of the code without what was put around it. */
   #inCode(error: GuestError): GuestError {
     return locateError(error, { fileName: this.#fileName, columns: this.#attempt?.columnShift ?? 0 })
@@ -241,6 +253,7 @@ export class GuestProgram {
   #try(attempt: ProgramAttempt, source: string, last: boolean, modules: ModuleGraph | undefined): void {
     const { reader } = this.#pooled
     this.#attempt = attempt
+    if (attempt.form !== 'module') this.#modules.run(this.#fileName, attempt.code)
     // Where another form may follow, only a promise tells a SyntaxError that the script throws from one of its own.
     const atOnce = attempt.form !== 'module' && last && !MAY_AWAIT.test(attempt.code)
     const flags = attempt.form === 'module' ? EVAL_MODULE : atOnce ? 0 : EVAL_ASYNC
@@ -259,11 +272,12 @@ export class GuestProgram {
       // A module that throws while it is evaluated also ends here; only a parse error leads to the next form.
       this.#pooled.free(cell, thrown)
       if (!last && error.name === 'SyntaxError') return
-      const located = this.#inCode(error)
+      const linked = this.#modules.placed(error)
+      const located = this.#inCode(linked)
       const file = located.position?.file
       const text = file === this.#fileName ? source : modules?.files.find(({ name }) => name === file)?.code
       const explained =
-        text === undefined
+        text === undefined || linked !== error
           ? located
           : explainSyntaxError(located, text, attempt.form, (code) => this.#parses(code))
       this.#end = { status: 'failed', error: this.#original(explained) }
@@ -306,10 +320,18 @@ export class GuestProgram {
       this.#result = cell
       return
     }
-    const { guest } = this.#pooled
-    const value = this.#property(cell, this.#attempt?.form === 'module' ? guest.defaultName : guest.valueName)
+    const value = this.#attempt?.form === 'module' ? this.#defaultExport(cell) : this.#ownValue(cell)
     this.#pooled.free(cell)
-    this.#evaluated(value)
+    if (value !== undefined) this.#evaluated(value)
+  }
+
+  /** What the engine put on an object of its own, by an assignment: an accessor that the guest inherits takes it away. */
+  #ownValue(object: number): number | undefined {
+    const { instance, guest, reader } = this.#pooled
+    const value = reader.ownData(object, 'value')
+    if (value !== 0) return instance.exports.QTS_DupValuePointer(guest.context, value)
+    this.#end = { status: 'failed', error: VALUE_LOST }
+    return undefined
   }
 
   /** The value of the program's source. A function is called with the input, but for one that a session looks at. */
@@ -350,7 +372,8 @@ export class GuestProgram {
   }
 
   #fail(cell: number): void {
-    this.#end = { status: 'failed', error: this.locate(this.#pooled.reader.readError(cell)) }
+    const error = this.#modules.placed(this.#pooled.reader.readError(cell))
+    this.#end = { status: 'failed', error: this.locate(error) }
   }
 
   #runJobs(): void {
@@ -361,15 +384,25 @@ export class GuestProgram {
     }
   }
 
-  /** `name` is the cell of a string. */
-  #property(object: number, name: number): number {
-    return this.#pooled.instance.exports.QTS_GetProp(this.#pooled.guest.context, object, name)
+  #defaultExport(namespace: number): number {
+    const { instance, guest } = this.#pooled
+    return instance.exports.QTS_GetProp(guest.context, namespace, guest.defaultName)
   }
 
+  /** Of an object that no code of the guest has seen yet. */
   #define(object: number, name: string, value: number): void {
     const { instance, guest } = this.#pooled
     const key = instance.newString(guest.context, name)
     instance.exports.QTS_SetProp(guest.context, object, key, value)
+    this.#pooled.free(key)
+  }
+
+  /** Of one that a guest has had: a data property of its own, whatever stood there. A writable one stays writable. */
+  #replace(object: number, name: string, value: number): void {
+    const { instance, guest } = this.#pooled
+    const { context, undefined: none } = guest
+    const key = instance.newString(context, name)
+    instance.exports.QTS_DefineProp(context, object, key, value, none, none, 1, 1, 1)
     this.#pooled.free(key)
   }
 }

@@ -18,8 +18,7 @@ export interface GuestRuntime {
   readonly null: number
   readonly true: number
   readonly false: number
-  /** The strings `value` and `default`: where the result of a program stands. */
-  readonly valueName: number
+  /** The string `default`: where the result of a module stands. */
   readonly defaultName: number
   /** 256 bytes for out-parameters and argument lists. */
   readonly scratch: number
@@ -56,7 +55,6 @@ export function installGuestRuntime(instance: EngineInstance): GuestRuntime {
     null: x.QTS_GetNull(),
     true: x.QTS_GetTrue(),
     false: x.QTS_GetFalse(),
-    valueName: instance.newString(context, 'value'),
     defaultName: instance.newString(context, 'default'),
     scratch: instance.allocate(256),
     builder: evaluateTrusted(instance, context, guest.bridge, 'bridge'),

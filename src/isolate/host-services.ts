@@ -23,6 +23,7 @@ import {
   type SyncCalls,
 } from '../machine/turn.ts'
 import { modulesWanted } from '../program/import-problem.ts'
+import type { SourcePlace } from '../program/source-place.ts'
 import { DEFAULT_VALUE_LIMITS } from '../values/limits.ts'
 import { ConsoleLog } from './console-log.ts'
 import type { InstanceHandlers } from './engine-instance.ts'
@@ -86,6 +87,11 @@ export class HostServices implements InstanceHandlers {
   #asked: PendingCall[] = []
   /** Positions of an error in terms of the author's source. */
   locate: (error: GuestError) => GuestError = (error) => error
+  /** A place in the author's code as a frame of the engine's. */
+  frameAt: (file: string, place: SourcePlace) => string = () => ''
+  /** A stack as its author is shown it: frames of ours left out, places of the source. */
+  readonly shownStack = (stack: string): string =>
+    this.locate({ name: 'Error', message: '', stack }).stack ?? ''
 
   /**
    * The services of a new program.
@@ -242,7 +248,7 @@ export class HostServices implements InstanceHandlers {
     if (level === undefined) return this.#standardLibrary().call(fn, count, values)
     if (!this.#log.hasRoom) this.#log.drop()
     else {
-      const text = this.#pooled.reader.inspectAll(values, count)
+      const text = this.#pooled.reader.inspectAll(values, count, this.shownStack)
       this.#chargeReading(text.length)
       this.#log.write(level, text, this.clock.peek())
     }
@@ -288,6 +294,7 @@ export class HostServices implements InstanceHandlers {
       clock: this.clock,
       log: this.#log,
       random: () => this.#randomness(),
+      shownStack: this.shownStack,
     })
     return this.#library
   }
@@ -376,6 +383,7 @@ export class HostServices implements InstanceHandlers {
     const { instance } = this.#pooled
     const loaded = this.modules.load(name)
     if ('failure' in loaded) {
+      instance.gauge.charge(CALL_FUEL + loaded.searched * CALL_FUEL_PER_BYTE)
       this.#pooled.free(this.#throwInGuest(loaded.failure))
       return 0
     }
@@ -389,6 +397,13 @@ export class HostServices implements InstanceHandlers {
   #importFailed(error: number): number {
     this.#rejections.forget(this.#pooled.bitsOf(error))
     return 0
+  }
+
+  /** With its place, where the host knows it: the engine writes none where a program awaits an import. */
+  #importFailure(failure: GuestFailure): GuestFailure {
+    const { file, line, column } = failure.details ?? {}
+    const isPlace = typeof file === 'string' && typeof line === 'number' && typeof column === 'number'
+    return { ...failure, stack: isPlace ? this.frameAt(file, { line, column }) : '' }
   }
 
   /** Takes the modules that answer an import. Counted as what enters the guest. */
@@ -451,7 +466,8 @@ export class HostServices implements InstanceHandlers {
       }
     } else {
       settle = record.reject
-      cell = writer.writeFailure(answer.error)
+      const isImport = record.capability === LOAD_MODULE
+      cell = writer.writeFailure(isImport ? this.#importFailure(answer.error) : answer.error)
     }
     this.receive(writer.lastBytes)
     instance.gauge.charge(CALL_FUEL + writer.lastBytes * CALL_FUEL_PER_BYTE)

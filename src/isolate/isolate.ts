@@ -207,6 +207,7 @@ export class Isolate implements Machine {
   #serve(services: HostServices, program: GuestProgram, limits: Limits, consumed: number): void {
     const { instance } = this.#pooled
     services.locate = (error) => program.locate(error)
+    services.frameAt = (file, place) => program.frameAt(file, place)
     this.#services = services
     this.#program = program
     this.#limits = limits

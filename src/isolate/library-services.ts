@@ -42,6 +42,8 @@ interface LibraryParts {
   readonly log: ConsoleLog
   /** The streams, made when they are first asked for. */
   readonly random: () => RandomStreams
+  /** A stack as its author is shown it. */
+  readonly shownStack: (stack: string) => string
 }
 
 export class LibraryServices {
@@ -49,12 +51,14 @@ export class LibraryServices {
   readonly #clock: LogicalClock
   readonly #log: ConsoleLog
   readonly #random: () => RandomStreams
+  readonly #shownStack: (stack: string) => string
 
-  constructor({ pooled, clock, log, random }: LibraryParts) {
+  constructor({ pooled, clock, log, random, shownStack }: LibraryParts) {
     this.#pooled = pooled
     this.#clock = clock
     this.#log = log
     this.#random = random
+    this.#shownStack = shownStack
   }
 
   /**
@@ -67,7 +71,7 @@ export class LibraryServices {
         this.#log.indent(wholeNumber(this.#argument(0, count, values)))
         return 0
       case HOST_FUNCTIONS.inspect: {
-        const text = this.#pooled.reader.inspectAll(values, count)
+        const text = this.#pooled.reader.inspectAll(values, count, this.#shownStack)
         this.#charge(text.length)
         return this.#answer(text)
       }

@@ -9,6 +9,6 @@ export interface TypeScriptManifest {
 
 export const TYPESCRIPT_MANIFEST: TypeScriptManifest = {
   sucrase: '3.35.1',
-  sha256: '051d454cd3e8e47c4c7a4c678f8a6022817d9572719d993bdc8de668d3e4ca8d',
-  characters: 67633,
+  sha256: '24218dcc5e64e886301b2e12710c6bf348a7b9d21bdf4dfd041726f7e765c784',
+  characters: 68607,
 }

@@ -29,6 +29,12 @@ describe('a program in a fence', () => {
     expect(unfence('```\r\n1 + 1\r\n```\r\n')).toEqual({ source: '\n1 + 1\r' })
   })
 
+  it('is told where it says another language, and holds nothing that may be ours', () => {
+    const text = answer('```bash\nls\n```', '```Python\nprint("a longer one")\n```')
+    expect(unfence(text)).toEqual({ source: text, foreign: { language: 'python', line: 9 } })
+    expect(unfence(answer('```pseudocode\n1 + 1\n```')).source).toMatch(/^\n+1 \+ 1$/)
+  })
+
   it('is none in a comment', () => {
     const source = '/**\n```js\nf()\n```\n*/\nfunction f() {}\n/* a */ /*\n```\nx\n```\n*/'
     expect(unfence(source)).toEqual({ source })

@@ -8,11 +8,21 @@
 const FENCE = /^ {0,3}(`{3,})([^`\n]*)$/
 const CODE: ReadonlySet<string> = new Set(['', 'js', 'javascript', 'mjs', 'node', 'ecmascript', 'jsx'])
 const TYPED: ReadonlySet<string> = new Set(['ts', 'typescript', 'mts', 'tsx'])
+/** What cannot be meant as JavaScript, whatever it looks like. */
+const FOREIGN: ReadonlySet<string> = new Set(
+  (
+    'py python python3 sh bash zsh shell console powershell ps1 bat cmd json jsonc yaml yml toml xml html css scss ' +
+    'sql rb ruby go golang rs rust java kotlin kt scala c h cpp c++ cs csharp swift php perl pl lua r julia dart ' +
+    'elixir haskell hs clojure diff patch dockerfile makefile graphql md markdown mermaid svg'
+  ).split(' '),
+)
 
 export interface Unfenced {
   readonly source: string
   /** What the fence says; undefined where it says nothing, or there is none. */
   readonly language?: 'js' | 'ts'
+  /** Of a fence that says another language: what it says, and its line from 1. */
+  readonly foreign?: { readonly language: string; readonly line: number }
 }
 
 interface Block {
@@ -23,7 +33,10 @@ interface Block {
   readonly size: number
 }
 
-/** The largest fence of JavaScript or TypeScript in a source; of other languages if there is no such. Else the source as it is. */
+/**
+ * The largest fence of JavaScript or TypeScript in a source; if there is no such, of one that nobody knows. Else the
+ * source as it is.
+ */
 export function unfence(source: string): Unfenced {
   if (!/^ {0,3}```/m.test(source)) return { source }
   const lines = source.split('\n')
@@ -32,6 +45,7 @@ export function unfence(source: string): Unfenced {
   const [block] = (ours.length > 0 ? ours : blocks).sort((a, b) => b.size - a.size || a.from - b.from)
   if (block === undefined) return { source }
   const { from, to, info } = block
+  if (FOREIGN.has(info)) return { source, foreign: { language: info, line: from } }
   const kept = lines.map((line, i) => (i >= from && i < to ? line : '')).slice(0, to)
   return {
     source: kept.join('\n'),
@@ -56,7 +70,7 @@ function blocksOf(lines: readonly string[]): Block[] {
     if (open !== undefined) {
       if (ticks.length >= open.ticks && info.trim() === '') close(i)
     } else if (ticks !== '' && !commented) {
-      open = { ticks: ticks.length, info: /^\s*([\w+-]*)/.exec(info)?.[1]?.toLowerCase() ?? '', from: i + 1 }
+      open = { ticks: ticks.length, info: /^\s*([\w+#-]*)/.exec(info)?.[1]?.toLowerCase() ?? '', from: i + 1 }
     } else {
       const last = line.lastIndexOf(commented ? '*/' : '/*')
       if (commented) commented = last < 0

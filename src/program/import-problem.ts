@@ -1,9 +1,10 @@
 /** What is wrong with an import, in words that its author can act on. */
 import type { ErrorCode } from '../base/errors.ts'
 import { LOAD_MODULE } from '../machine/module-graph.ts'
+import { meantModules } from './meant-module.ts'
 import { platformModuleHint } from './platform-hints.ts'
 import { placeOfIndex, type SourcePlace } from './source-place.ts'
-import { classify } from './specifier.ts'
+import { classify, resolvePath } from './specifier.ts'
 
 export interface ImportProblem {
   readonly code: ErrorCode
@@ -35,16 +36,24 @@ export function cannotImport(
   return { code, message: `${importOf(specifier, referrer)} is refused: ${why}.` }
 }
 
-/** The host has no such module. */
-export function moduleMissing(specifier: string, referrer: string, name: string): ImportProblem {
+/** The host has no such module. @param has whether it has one of another name */
+export function moduleMissing(
+  specifier: string,
+  referrer: string,
+  name: string,
+  has: (name: string) => boolean,
+): ImportProblem {
   const hint = platformModuleHint(specifier)
+  if (hint !== undefined) return { code: 'not_found', message: `${hint}.` }
   const bare = name.startsWith('package:')
+  const path = bare ? resolvePath(`./${specifier}`, referrer).name : name
+  const [, meant] = meantModules(specifier, path ?? specifier).find(([other]) => has(other)) ?? []
+  const what = bare ? 'no package of this name was given' : `there is no module "${name}"`
+  const instead = meant === undefined ? undefined : `write ${JSON.stringify(meant)}`
+  const next = instead ?? (bare ? 'bundle it, or map it in an import map' : undefined)
   return {
     code: 'not_found',
-    message:
-      hint === undefined
-        ? `${importOf(specifier, referrer)} found nothing: ${bare ? 'no package of this name was given; bundle it, or map it in an import map' : `there is no module "${name}"`}.`
-        : `${hint}.`,
+    message: `${importOf(specifier, referrer)} found nothing: ${what}${next === undefined ? '' : `; ${next}`}.`,
   }
 }
 
@@ -61,8 +70,12 @@ export function modulesWanted(missing: readonly string[]): string {
     : ''
 }
 
-/** Where `specifier` stands in a source, 1-based; undefined where it is spelt otherwise. */
+/** UTF-16 units of a source that is searched: each import that fails has it searched. */
+const MOST_SEARCHED = 1_000_000
+
+/** Where `specifier` stands in a source, 1-based; undefined where it is spelt otherwise, and in a source that is very long. */
 export function placeOfImport(source: string, specifier: string): SourcePlace | undefined {
+  if (source.length > MOST_SEARCHED) return undefined
   for (const quote of [`'`, `"`]) {
     const index = source.indexOf(quote + specifier + quote)
     if (index >= 0) return placeOfIndex(source, index)

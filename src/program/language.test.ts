@@ -22,6 +22,8 @@ describe('the language of a source', () => {
     'import { a, type B } from "c"',
     'const a: string = b',
     'let a!: string',
+    'let a, b: string',
+    'let a = 1,\n  b, c: string',
     'const { a }: B = c',
     'const f = (a: string) => a',
     'function f(a, b?: number) {}',
@@ -66,6 +68,8 @@ describe('the language of a source', () => {
       'a<'.repeat(1e5),
       '(a'.repeat(1e5),
       'let a'.repeat(4e4),
+      'let a,'.repeat(4e4),
+      `let ${'a = b, '.repeat(4e4)}`,
       '{type '.repeat(4e4),
     ]
     for (const source of [

@@ -25,7 +25,17 @@ export function languageOf(
     if (JAVASCRIPT_FILE.test(fileName)) return 'js'
   }
   if (CALL_WITH_TYPES.test(source)) return 'ts'
-  return HINTS.some((hint) => hint.test(source)) ? 'unsure' : 'js'
+  return mayBeTypeScript(source) ? 'unsure' : 'js'
+}
+
+/** The name of a file that says JavaScript. */
+export function isJavaScriptFile(fileName: string): boolean {
+  return JAVASCRIPT_FILE.test(fileName)
+}
+
+/** Whether something in a text looks like a type. */
+export function mayBeTypeScript(text: string): boolean {
+  return HINTS.some((hint) => hint.test(text))
 }
 
 /** `f<number>(`, `new Map<string, A[]>(`: without a space before the bracket. */
@@ -37,8 +47,8 @@ const HINTS: readonly RegExp[] = [
   /(?:^|[;{}\n])[ \t]*(?:export[ \t]+(?:default[ \t]+)?)?(?:(?:interface|enum|namespace|module|declare|abstract[ \t]+class|const[ \t]+enum|type)[ \t]+[\w$'"{*])/,
   // import type { A }, import { type A }
   /\b(?:import|export)[ \t]+type\b|[{,]\s{0,100}type[ \t]+[\w$]/,
-  // const a: string, let a!: string
-  /\b(?:const|let|var)[ \t]+[\w$]{1,200}[ \t]*!?:/,
+  // const a: string, let a!: string, let a, b = 1, c: string
+  /\b(?:const|let|var)[ \t]+(?:[\w$]{1,60}[ \t]{0,9}(?:=[ \t]{0,9}[\w$.'"]{1,60}[ \t]{0,9})?,\s{0,40}){0,9}[\w$]{1,200}[ \t]*!?:/,
   // const { a }: T, [a]: T, ({ a }: T)
   /[}\]][ \t]*:[ \t]*[\w${[(]/,
   // (a: string, (a?: string, (this: T, (a, b: string

@@ -7,6 +7,7 @@
 import type { GuestError } from '../machine/turn.ts'
 import { platformGlobalHint } from '../program/platform-hints.ts'
 import { indexOfPlace } from '../program/source-place.ts'
+import { syntaxHint } from '../program/syntax-hint.ts'
 import { missingGrants, missingGrantsText } from './missing-grants.ts'
 
 /** How far behind the place of the error an argument is looked for, in UTF-16 units. */
@@ -26,8 +27,13 @@ export function failureHint(
   if (text !== undefined) return `${text}: add ${names.map((name) => `'${name}'`).join(', ')} to grants.`
   const global = undefinedName(error)
   const hint = global === undefined ? undefined : platformGlobalHint(global, firstArgument(error, source))
-  return hint && `${hint}.`
+  if (hint !== undefined) return `${hint}.`
+  if (error.code === 'value_refused') return PLAIN_DATA
+  return syntaxHint(error, source)
 }
+
+const PLAIN_DATA =
+  'Give plain data instead: only what structuredClone copies leaves a program, no functions and no symbols.'
 
 /** The name that an error says is not defined. */
 export function undefinedName({ name, message }: GuestError): string | undefined {

@@ -2,8 +2,8 @@
 import { CaissonError } from '../base/errors.ts'
 import { SEED_BYTES, seedFromInteger } from '../isolate/randomness.ts'
 import { type Limits, parseLimits } from '../machine/limits.ts'
-import type { GuestCapability, MachineStart } from '../machine/turn.ts'
-import { unfence } from '../program/code-fence.ts'
+import type { GuestCapability, GuestError, MachineStart } from '../machine/turn.ts'
+import { type Unfenced, unfence } from '../program/code-fence.ts'
 import type { RunOptions } from './options.ts'
 import type { Platform } from './platform.ts'
 import { isTime } from './sound-clock.ts'
@@ -27,17 +27,29 @@ export function machineStart(
   platform: Platform,
 ): MachineStart {
   checkSource(source)
-  const { form = 'auto' } = options
+  const { form = 'auto', fileName = 'program.js' } = options
+  const unfenced: Unfenced = form === 'auto' ? unfence(source) : { source }
+  const { foreign } = unfenced
   return {
-    source: form === 'auto' ? unfence(source).source : source,
+    source: unfenced.source,
     form,
-    fileName: options.fileName ?? 'program.js',
+    fileName,
+    ...(foreign && { ended: { status: 'failed', error: foreignFence(foreign, fileName) } }),
     input: options.input,
     capabilities,
     limits: limitsOf(options.limits, bounds),
     seed: seedOf(options.seed, platform),
     nowMs: startTime(platform.clock.now()),
     ...(options.atEnd === 'drop' && { atEnd: 'drop' }),
+  }
+}
+
+function foreignFence({ language, line }: NonNullable<Unfenced['foreign']>, file: string): GuestError {
+  return {
+    name: 'SyntaxError',
+    message: `the fence says ${language}; this runs JavaScript and TypeScript`,
+    stack: `    at ${file}:${line}:1`,
+    position: { file, line, column: 1 },
   }
 }
 

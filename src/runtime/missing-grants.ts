@@ -10,6 +10,8 @@ import { indexOfPlace } from '../program/source-place.ts'
 /** How far from the place of the error a name may begin or end, in UTF-16 units. */
 const REACH = 300
 const MOST_NAMES = 5
+/** As `platform-hints.ts` writes it. */
+const GRANT_INSTEAD = /^`[\w/:.-]{1,80}` is not available in a guest; grant ([\w.]{1,100}) and call /
 
 /**
  * Names out of `withheld` that an uncaught error points at: the one at the place of the error, else those in the
@@ -23,6 +25,11 @@ export function missingGrants(
   withheld: readonly string[],
 ): readonly string[] {
   const { name, message, position } = error
+  if (error.code === 'not_found') {
+    // An import of what another platform has, and a capability here.
+    const instead = GRANT_INSTEAD.exec(message)?.[1]
+    return withheld.filter((candidate) => candidate === instead)
+  }
   if (withheld.length === 0 || (name !== 'ReferenceError' && name !== 'TypeError')) return []
   if (position !== undefined) {
     const at = indexOfPlace(source, position)

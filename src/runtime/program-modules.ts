@@ -37,6 +37,7 @@ import {
 import { jsonModule } from '../program/json-module.ts'
 import { postOrder } from '../program/post-order.ts'
 import { asItIs, type PrepareSource, sourceProblem } from '../program/prepare-source.ts'
+import { withReturn } from '../program/returning-module.ts'
 import { asSpecifier, programName } from '../program/specifier.ts'
 import { withTrailingValue } from '../program/trailing-value.ts'
 import { givenModules } from './given-modules.ts'
@@ -48,6 +49,8 @@ const AT_ONCE = 16
 const LOAD_MS = 30_000
 /** How long the host may be kept by parsing before others have their turn, milliseconds. */
 const BREATH_MS = 20
+/** Of the text of a detail that a guest is told. */
+const MOST_TOLD = 100
 /** What a guest may be told of by the embedder's function. */
 const TOLD: ReadonlySet<ErrorCode> = new Set([
   'not_found',
@@ -90,6 +93,8 @@ export class ProgramModules {
   readonly #loaded = new Map<string, Promise<ModuleFile | GraphProblem>>()
   /** By name, as their authors wrote them. */
   readonly #sources = new Map<string, string>()
+  /** The program as it is to be read. */
+  #read: string | undefined
   /** Names of what the program began with: it has them. */
   readonly #begunWith = new Set<string>()
   /** The program's own name among its modules, and that in the engine. */
@@ -140,18 +145,22 @@ export class ProgramModules {
     return this.#parts.scout.isSpent
   }
 
-  /** As the program is to be read: where it has no default export, what it ends with is one. */
+  /** As the program is to be read: where it has no default export, what it returns or ends with is one. */
   get source(): string {
     const { scout } = this.#parts
-    return withTrailingValue(this.#sources.get(this.#main?.name ?? '') ?? '', (code) => scout.parses(code))
+    const parses = (code: string): boolean => scout.parses(code)
+    this.#read ??= withTrailingValue(
+      withReturn(this.#sources.get(this.#main?.name ?? '') ?? '', parses),
+      parses,
+    )
+    return this.#read
   }
 
   /** Everything that the program imports statically. */
   async graph(): Promise<ModuleGraph> {
     const name = this.#main?.name ?? ''
-    const source = this.#sources.get(name) ?? ''
     try {
-      const imports = await this.#importsOf(name, source)
+      const imports = await this.#importsOf(name, this.source)
       const files = await this.#reach(name, imports)
       if (files instanceof GraphProblem) return { imports: [], files: [], problem: files.error }
       for (const file of files) this.#begunWith.add(file.name)
@@ -185,11 +194,11 @@ export class ProgramModules {
     }
     const from = this.#nameOf(referrer)
     const name = this.#resolve(specifier, from)
-    if (typeof name !== 'string') throw toldError(name)
+    if (typeof name !== 'string') throw toldError(this.#problem(name, from, specifier).error)
     if (name === this.#main?.name) return { name: this.#main.fileName, files: [] }
     try {
       const files = await this.#reach(undefined, [[specifier, name]], from)
-      if (files instanceof GraphProblem) throw toldError(files.error as ImportProblem)
+      if (files instanceof GraphProblem) throw toldError(files.error)
       const fresh = files.filter((file) => !this.#begunWith.has(file.name))
       return { name, files: fresh.map(this.#asFile) }
     } finally {
@@ -250,7 +259,11 @@ export class ProgramModules {
     const given = await this.#ask(name, specifier, referrer)
     if (given instanceof GraphProblem) return given
     if (given === undefined)
-      return this.#problem(moduleMissing(specifier, referrer, name), referrer, specifier)
+      return this.#problem(
+        moduleMissing(specifier, referrer, name, (other) => this.#modules.has(other)),
+        referrer,
+        specifier,
+      )
     const { source } = given
     this.#sources.set(name, source)
     const kind = given.type ?? (name.endsWith('.json') ? 'json' : 'js')
@@ -431,8 +444,10 @@ function tooMany(what: string): GraphProblem {
   return new GraphProblem({ name: 'Error', code: 'denied', message: `The program has ${what}.` })
 }
 
-function toldError({ code, message }: Pick<ModuleProblem, 'code' | 'message'>): CaissonError {
-  return new CaissonError((code ?? 'denied') as ErrorCode, message)
+/** As a guest is told it, with its place where that is not too long to be told. */
+function toldError({ code, message, position }: ModuleProblem): CaissonError {
+  const details = position !== undefined && position.file.length <= MOST_TOLD ? { ...position } : {}
+  return new CaissonError((code ?? 'denied') as ErrorCode, message, { details })
 }
 
 function checkedSource(given: unknown): ModuleSource | undefined {

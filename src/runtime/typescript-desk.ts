@@ -28,8 +28,8 @@ const DEFAULT_DOMAIN = 'default'
 /** Name of a program that has none and is TypeScript. */
 const PROGRAM_FILE = 'program.ts'
 
-/** What a turn without any of these words declares stays as it is. An escape might spell one. */
-const DECLARES = /\b(?:const|let|class|import|export)\b|\\/
+/** A turn without any of these words is read as it is: what it declares stays, and it returns nothing. An escape might spell one. */
+const DECLARES = /\b(?:const|let|class|import|export|return)\b|\\/
 
 /** What the runtime lends. */
 export interface TypeScriptDeskParts {
@@ -80,6 +80,7 @@ export class TypeScriptDesk {
     const { source, form, limits } = start
     const { fileName, language, domain, signal } = options
     const text = { source, form, fileName, language }
+    if (start.ended !== undefined) return start
     if (languageOf(source, language ?? 'auto', fileName) === 'js') return start
     const prepared = await this.prepare(text, { limits, domain, signal })
     if ('code' in prepared && prepared.language === 'js') return start
@@ -120,6 +121,7 @@ export class TypeScriptDesk {
   ): Promise<MachineStart> {
     const { source, limits } = start
     const { fileName, language, domain = DEFAULT_DOMAIN, signal } = options
+    if (start.ended !== undefined) return start
     const control = controlOf({ limits, signal }, this.#parts.monotonic)
     const which = languageOf(source, language ?? 'auto', fileName)
     const isJavaScript =

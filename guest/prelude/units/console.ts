@@ -65,7 +65,7 @@ const unit: Unit = ({ host }) => {
     },
     timeLog(label: unknown = 'default', ...values: unknown[]): void {
       const text = elapsed(labelOf(label))
-      if (text !== undefined) host.log(text, ...values)
+      if (text !== undefined) host.log('%s', text, ...values)
     },
     trace(...values: unknown[]): void {
       const head = values.length > 0 ? `Trace: ${host.inspect(...values)}` : 'Trace'

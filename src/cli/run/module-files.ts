@@ -12,13 +12,12 @@ import type { FileTree } from '../../../host-bindings/files/file-tree.ts'
 import { openDirectoryFileTree } from '../../../host-bindings/files/node/directory-file-tree.node.ts'
 import { ASYNC_DISPOSE } from '../../base/disposal.ts'
 import { CaissonError } from '../../base/errors.ts'
+import { meantModules } from '../../program/meant-module.ts'
+import { resolvePath } from '../../program/specifier.ts'
 import type { LoadModule } from '../../runtime/module-options.ts'
 import { bundlePackage } from './bundle-package.ts'
 
 const MODULE_FILE = /\.(?:m?[jt]s|json)$/
-/** What an author may have meant by a name that nothing has. */
-const ENDINGS = ['.js', '.mjs', '.ts', '.mts', '/index.js', '/index.ts']
-
 /** Of one module, in bytes. */
 const MOST_BYTES = 8 * 1024 * 1024
 
@@ -26,11 +25,12 @@ const MOST_BYTES = 8 * 1024 * 1024
 export function loadBeside(path: string, source: string): LoadModule {
   const folder = dirname(path)
   const sources = [source]
-  return async (module) => {
-    if (!module.startsWith('./')) return bundlePackage(module, folder, sources)
+  return async (module, { specifier, referrer }) => {
     const tree = await openDirectoryFileTree({ root: folder })
     try {
-      const text = await readModule(tree, module.slice(2))
+      if (!module.startsWith('./'))
+        return await bundled(tree, module, referrer, () => bundlePackage(module, folder, sources))
+      const text = await readModule(tree, module.slice(2), specifier)
       sources.push(text)
       return text
     } finally {
@@ -39,18 +39,33 @@ export function loadBeside(path: string, source: string): LoadModule {
   }
 }
 
-async function readModule(tree: FileTree, path: string): Promise<string> {
+/** A package, or what to write where a file beside the program was meant. */
+async function bundled(
+  tree: FileTree,
+  name: string,
+  referrer: string,
+  bundle: () => Promise<string>,
+): Promise<string> {
+  try {
+    return await bundle()
+  } catch (error) {
+    const path = resolvePath(`./${name}`, referrer.slice(2)).name
+    const meant = path === undefined ? undefined : await meantFile(tree, name, path)
+    throw meant === undefined
+      ? error
+      : new CaissonError('not_found', `there is no package "${name}"; ${meant}.`)
+  }
+}
+
+async function readModule(tree: FileTree, path: string, specifier: string): Promise<string> {
   if (path.split('/').some((part) => part.startsWith('.') || part === 'node_modules')) {
     throw new CaissonError('denied', `"${path}" is hidden, or in node_modules: nothing there is a module.`)
   }
   if (!MODULE_FILE.test(path)) {
-    const meant = await firstOf(
-      tree,
-      ENDINGS.map((ending) => path + ending),
-    )
+    const meant = await meantFile(tree, specifier, path)
     throw meant === undefined
       ? new CaissonError('not_found', `"${basename(path)}" does not end in .js, .mjs, .ts, .mts or .json.`)
-      : new CaissonError('not_found', `there is no "${path}"; write "./${meant}".`)
+      : new CaissonError('not_found', `there is no module "${path}"; ${meant}.`)
   }
   let bytes: Uint8Array
   try {
@@ -59,12 +74,12 @@ async function readModule(tree: FileTree, path: string): Promise<string> {
     bytes = await tree.read(path)
   } catch (error) {
     if (!CaissonError.is(error, 'not_found')) throw error
-    const meant = await firstOf(tree, [path.replace(/js$/, 'ts'), path.replace(/ts$/, 'js')])
+    const meant = await meantFile(tree, specifier, path)
     throw new CaissonError(
       'not_found',
       meant === undefined
         ? `there is no "${path}" beside the program.`
-        : `there is no "${path}"; write "./${meant}".`,
+        : `there is no module "${path}"; ${meant}.`,
     )
   }
   try {
@@ -74,10 +89,12 @@ async function readModule(tree: FileTree, path: string): Promise<string> {
   }
 }
 
-async function firstOf(tree: FileTree, paths: readonly string[]): Promise<string | undefined> {
-  for (const path of paths) {
-    const found = await tree.stat(path).catch(() => undefined)
-    if (found?.kind === 'file') return path
+/** What to write instead, where there is a file that may have been meant. */
+async function meantFile(tree: FileTree, specifier: string, path: string): Promise<string | undefined> {
+  for (const [name, written] of meantModules(specifier, path)) {
+    if (!MODULE_FILE.test(name)) continue
+    const found = await tree.stat(name).catch(() => undefined)
+    if (found?.kind === 'file') return `write ${JSON.stringify(written)}`
   }
   return undefined
 }

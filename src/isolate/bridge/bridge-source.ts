@@ -35,7 +35,7 @@ export const BUILD = {
   array: 4,
   /** `[position in VIEW_ORDER, number of the buffer, byte offset, length in elements]` */
   view: 5,
-  /** As `error`, without a stack: the engine writes one when the guest's own code throws it, at an `await` say. */
+  /** As `error`, without a stack: the engine writes one when the guest's own code throws it, at an `await` say. One among its extras is not enumerable. */
   failure: 6,
 } as const
 
@@ -80,7 +80,7 @@ if(N[p[0]]===void 0)def(o,'name',p[0],false)
 if(k===6)delete o.stack
 else def(o,'stack','',false)
 if(p[2])def(o,'cause',p[3],false)
-for(j=4;j<p.length;j+=2)def(o,p[j],p[j+1],true)
+for(j=4;j<p.length;j+=2)def(o,p[j],p[j+1],k===3||p[j]!=='stack')
 }else if(k===4){
 for(j=1;j<p.length;j+=2)def(o,p[j],p[j+1],true)
 o.length=p[0]

@@ -7,6 +7,7 @@
  * 2. It is hostile text: whoever shows it escapes it (`escapeText`).
  */
 import type { ValueLimits } from '../../values/limits.ts'
+import { numberOf, replaceSpecifiers, type Specifier } from './format-specifiers.ts'
 import {
   ARRAY_DATA,
   ATOM,
@@ -35,6 +36,8 @@ const MAX_TEXT = 16_384
 const MAX_STRING = 8192
 const MAX_DEPTH = 4
 const MAX_ENTRIES = 100
+/** Of a text that is shown as a number. */
+const MAX_NUMBER = 1_000
 
 /** Limits of one inspection, of all that is looked at. */
 export const INSPECT_LIMITS: ValueLimits = { bytes: 1 << 20, nodes: 1 << 16, depth: 64 }
@@ -44,34 +47,87 @@ const MAX_PROTOTYPES = 4
 
 /** One value in words, e.g. what was thrown. The walk must have been started. */
 export function inspectWords(walk: HeapReading, low: number, high: number): string {
-  return new Inspector(walk).show(low, high, 0, [])
+  return new Inspector(walk, (stack) => stack).show(low, high, 0, [])
 }
 
-/** What `console.log` prints for the `count` value cells from word `cell` on. */
-export function inspectCells(walk: HeapReading, cell: number, count: number): string {
-  const inspector = new Inspector(walk)
+/**
+ * What `console.log` prints for the `count` value cells from word `cell` on: the first of them may be a format.
+ * @param frames makes of a stack what is shown of it
+ */
+export function inspectCells(
+  walk: HeapReading,
+  cell: number,
+  count: number,
+  frames: (stack: string) => string = (stack) => stack,
+): string {
+  const inspector = new Inspector(walk, frames)
   const { u32 } = walk.memory
   let text = ''
-  for (let i = 0; i < count; i += 1) {
-    if (text.length > MAX_TEXT) return `${text} … (${count - i} more)`
-    const low = u32[cell + 2 * i] as number
-    const high = u32[cell + 2 * i + 1] as number
-    const tag = high | 0
-    const shown =
-      tag === TAG.string || tag === TAG.rope
-        ? walk.strings.clipped(tag, low, MAX_TEXT)
-        : inspector.show(low, high, 0, [])
-    text += i === 0 ? shown : ` ${shown}`
+  let next = 0
+  const words = (): readonly [low: number, high: number] => {
+    const at = cell + 2 * next
+    next += 1
+    return [u32[at] as number, u32[at + 1] as number]
+  }
+  if (count > 1 && isText(u32[cell + 1] as number)) {
+    const [low, high] = words()
+    let length = 0
+    text = replaceSpecifiers(walk.strings.clipped(high | 0, low, MAX_TEXT), (specifier) => {
+      if (next >= count || length > MAX_TEXT) return undefined
+      const shown = formatted(walk, inspector, specifier, ...words())
+      length += shown.length
+      return shown
+    })
+  }
+  while (next < count) {
+    if (text.length > MAX_TEXT) return `${text} … (${count - next} more)`
+    const first = next === 0
+    const [low, high] = words()
+    const shown = isText(high)
+      ? walk.strings.clipped(high | 0, low, MAX_TEXT)
+      : inspector.show(low, high, 0, [])
+    text += first ? shown : ` ${shown}`
   }
   return text
 }
 
+function isText(high: number): boolean {
+  const tag = high | 0
+  return tag === TAG.string || tag === TAG.rope
+}
+
+function formatted(
+  walk: HeapReading,
+  inspector: Inspector,
+  specifier: Specifier,
+  low: number,
+  high: number,
+): string {
+  const tag = high | 0
+  switch (specifier) {
+    case 'c':
+      return ''
+    case 'o':
+    case 'O':
+      return inspector.show(low, high, 0, [])
+    case 's':
+      return isText(high) ? walk.strings.clipped(tag, low, MAX_TEXT) : inspector.show(low, high, 0, [])
+    default: {
+      if (isText(high)) return numberOf(specifier, walk.strings.clipped(tag, low, MAX_NUMBER))
+      const isPrimitive = tag !== TAG.object && tag !== TAG.symbol
+      return numberOf(specifier, isPrimitive ? inspector.show(low, high, 0, []) : undefined)
+    }
+  }
+}
+
 class Inspector {
   readonly #walk: HeapReading
+  readonly #stackText: (stack: string) => string
   #length = 0
 
-  constructor(walk: HeapReading) {
+  constructor(walk: HeapReading, frames: (stack: string) => string) {
     this.#walk = walk
+    this.#stackText = frames
   }
 
   show(low: number, high: number, depth: number, above: readonly number[]): string {
@@ -273,7 +329,8 @@ class Inspector {
     const head = message === undefined || message === '' ? name : `${name}: ${message}`
     if (depth > 0) return `[${head}]`
     const extra = this.#properties(word, 0, depth, inside)
-    const frames = stack === undefined || stack === '' ? '' : `\n${stack.trimEnd()}`
+    const shown = stack === undefined ? '' : this.#stackText(stack).trimEnd()
+    const frames = shown === '' ? '' : `\n${shown}`
     return `${head}${frames}${extra.length === 0 ? '' : ` ${entryBlock('{', extra, '}')}`}`
   }
 

@@ -27,7 +27,7 @@ import { CLASS, OBJECT, PROXY, TAG } from './heap-layout.ts'
 import { HeapMemory } from './heap-memory.ts'
 import { floatFromWords, HeapObjects, isFloatTag } from './heap-objects.ts'
 import { HeapWalk } from './heap-walk.ts'
-import { readGuestError } from './read-guest-error.ts'
+import { ownDataNamed, readGuestError } from './read-guest-error.ts'
 
 /** What the reader needs of a guest. */
 export interface GuestHeap {
@@ -131,20 +131,37 @@ export class HeapReader {
     return ((memory.u32[proxy + PROXY.flagsWord] as number) & PROXY.isFunctionMask) !== 0
   }
 
+  /**
+   * Address of the cell of the own data property that is called `name`, of the object in the cell at `pointer`; 0 where
+   * it has none, or an accessor. Only the first properties are looked through.
+   */
+  ownData(pointer: number, name: string): number {
+    const memory = this.#memory
+    memory.refresh()
+    const cell = memory.block(pointer, 8, 'a value')
+    if (((memory.u32[cell + 1] as number) | 0) !== TAG.object) return 0
+    this.#walk.start(INSPECT_LIMITS, 'value')
+    return 4 * ownDataNamed(this.#walk, this.#walk.objects.object(memory.u32[cell] as number), name)
+  }
+
   /** The value in the cell at `pointer` as `console.log` shows it. Hostile text: escape it where it is shown. */
   inspect(pointer: number): string {
     return this.inspectAll(pointer, 1)
   }
 
-  /** As `inspect`, for `count` cells side by side, joined by spaces: the arguments of a call. */
-  inspectAll(pointer: number, count: number): string {
+  /**
+   * As `inspect`, for `count` cells side by side, joined by spaces: the arguments of a call, of which the first may be
+   * a format.
+   * @param frames makes of an error's stack what is shown of it
+   */
+  inspectAll(pointer: number, count: number, frames?: (stack: string) => string): string {
     this.#memory.refresh()
     this.lastWork = 0
     if (count === 0) return ''
     const cell = this.#memory.block(pointer, 8 * count, 'values')
     this.#walk.start(INSPECT_LIMITS, 'value')
     try {
-      return inspectCells(this.#walk, cell, count)
+      return inspectCells(this.#walk, cell, count, frames)
     } catch (error) {
       if (CaissonError.is(error, 'value_too_large')) return '[value too large to show]'
       throw error

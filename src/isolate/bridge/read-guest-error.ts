@@ -17,7 +17,7 @@ const MAX_STACK = 8192
 const MAX_NAME = 128
 /** Errors in a chain of causes. */
 const MAX_CAUSES = 4
-/** Properties looked through for a `code`. */
+/** Properties looked through for one by its name. */
 const MAX_PROPERTIES = 64
 
 /** Limits of one such read, all texts together. */
@@ -70,19 +70,25 @@ function text(walk: HeapWalk, word: number, atom: number, most: number): string 
   return walk.strings.clipped(tag, u32[cell] as number, most)
 }
 
-/** The own data property `code` where it is a string. Its atom is not one of the engine's own. */
+/** The own data property `code` where it is a string. */
 function codeOf(walk: HeapWalk, word: number): string | undefined {
+  const { u32 } = walk.memory
+  const cell = ownDataNamed(walk, word, 'code')
+  const isText = cell !== 0 && ((u32[cell + 1] as number) | 0) === TAG.string
+  return isText ? walk.strings.clipped(TAG.string, u32[cell] as number, MAX_NAME) : undefined
+}
+
+/** Word of the cell of an own data property whose atom is not one of the engine's own, of the first few; else 0. */
+export function ownDataNamed(walk: HeapWalk, word: number, name: string): number {
   const { u32 } = walk.memory
   const { shapeWord, cellWord, count } = walk.objects.properties(word)
   for (let i = 0; i < Math.min(count, MAX_PROPERTIES); i += 1) {
     const atom = u32[shapeWord + 2 * i + 1] as number
-    if (atom === ATOM.none || atom >= ATOM.indexFlag || walk.strings.name(atom) !== 'code') continue
-    if ((((u32[shapeWord + 2 * i] as number) >>> SHAPE.flagsShift) & PROP.kindMask) !== 0) return undefined
-    const cell = cellWord + 2 * i
-    const tag = (u32[cell + 1] as number) | 0
-    return tag === TAG.string ? walk.strings.clipped(tag, u32[cell] as number, MAX_NAME) : undefined
+    if (atom === ATOM.none || atom >= ATOM.indexFlag || walk.strings.name(atom) !== name) continue
+    const flags = (u32[shapeWord + 2 * i] as number) >>> SHAPE.flagsShift
+    return (flags & PROP.kindMask) === 0 ? cellWord + 2 * i : 0
   }
-  return undefined
+  return 0
 }
 
 /** `file`, line and column of the first frame that has them: `at f (file:1:2)` or `at file:1:2`. */
