@@ -78,7 +78,7 @@ const TURN: OptionChecks<TurnOptions> = {
   stateDigest: RUN.stateDigest,
 }
 
-const RESTORE: OptionChecks<RestoreOptions> = {
+const GOING_ON: OptionChecks<Omit<RestoreOptions, 'fork'>> = {
   grants: RUN.grants,
   limits: RUN.limits,
   signal: RUN.signal,
@@ -91,8 +91,10 @@ const RESTORE: OptionChecks<RestoreOptions> = {
   importMap: RUN.importMap,
 }
 
+const RESTORE: OptionChecks<RestoreOptions> = { ...GOING_ON, fork: aText }
+
 const RESUME: OptionChecks<ResumeOptions> = {
-  ...RESTORE,
+  ...GOING_ON,
   scope: RUN.scope,
   changeScope: trueOrFalse,
   reexecute: trueOrFalse,

@@ -10,6 +10,7 @@
  */
 import { CaissonError } from '../base/errors.ts'
 import type { Gate } from '../capability/gate.ts'
+import { forkedState } from '../isolate/fork-state.ts'
 import { driveMachine } from '../machine/driver.ts'
 import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
 import type { SessionOptions } from '../machine/session.ts'
@@ -84,7 +85,7 @@ export async function openGuestSession(
   options: OpenSessionOptions & WithModules,
 ): Promise<GuestSession> {
   const { checkpoints } = parts
-  const { from, domain = DEFAULT_DOMAIN, principal = '' } = options
+  const { from, fork, domain = DEFAULT_DOMAIN, principal = '' } = options
   const limits = limitsOf(options.limits, parts.bounds)
   const owner = ownerOf(options, `session-${parts.newGuestId()}`)
   if (from === undefined) return new KeptGuest(parts, options, { owner, turns: 0, sequence: 0 })
@@ -103,7 +104,7 @@ export async function openGuestSession(
     parts,
     options,
     { owner: { ...owner, run, label }, turns, sequence },
-    { memoryBytes, pages, state: machine },
+    { memoryBytes, pages, state: fork === undefined ? machine : forkedState(machine, fork) },
   )
 }
 

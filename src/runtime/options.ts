@@ -126,6 +126,8 @@ export interface OpenSessionOptions
    * that it had, no fewer and no more. `seed` is not used then.
    */
   readonly from?: Uint8Array
+  /** With `from`: as of `restore`. */
+  readonly fork?: string
 }
 
 /** Options of one turn of a session. */
@@ -145,13 +147,19 @@ export interface RestoreOptions
    * used before counts.
    */
   readonly limits?: Partial<Limits>
+  /**
+   * Gives the guest random streams of its own from here on, for a checkpoint that several guests are taken up from:
+   * equal labels give equal streams, other labels independent ones. Default: it goes on with the streams that it had,
+   * so that two guests of one checkpoint draw the same numbers.
+   */
+  readonly fork?: string
 }
 
 /** An answer that somebody gives by hand to a pending call. It passes the gate like one of the capability's. */
 export type HandAnswer = { readonly id: number } & ({ readonly value: unknown } | { readonly error: unknown })
 
 /** Options of a kept run that goes on. */
-export interface ResumeOptions extends RestoreOptions, Pick<RunOptions, 'stopAtCall'> {
+export interface ResumeOptions extends Omit<RestoreOptions, 'fork'>, Pick<RunOptions, 'stopAtCall'> {
   /** Given, it must be the newest checkpoint of the run, and the run must not have ended since: else it is refused. */
   readonly checkpoint?: Uint8Array
   /** Answers to pending calls: for calls in doubt of which somebody knows how they ended. */

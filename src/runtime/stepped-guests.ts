@@ -8,6 +8,7 @@
  */
 import { CaissonError } from '../base/errors.ts'
 import type { Gate } from '../capability/gate.ts'
+import { forkedState } from '../isolate/fork-state.ts'
 import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
 import type { SessionOptions } from '../machine/session.ts'
 import { Stepper, type StepperOptions } from '../machine/stepper.ts'
@@ -96,7 +97,7 @@ export class SteppedGuests {
       throw new CaissonError('invalid_argument', 'A checkpoint is a Uint8Array.')
     }
     const { checkpoints, machines, line, bounds, gateFor, sessionOf } = this.#parts
-    const { domain = DEFAULT_DOMAIN, principal = '', signal } = options
+    const { domain = DEFAULT_DOMAIN, principal = '', signal, fork } = options
     const read = await checkpoints.read(checkpoint.slice(), { tenant: domain, principal })
     await this.#refuseKept(read.header.run, signal)
     const { guestId, session: restored, turns } = read.state
@@ -117,7 +118,7 @@ export class SteppedGuests {
       await machine.restore({
         memoryBytes: read.memoryBytes,
         changes: read.pages.changesSince(checkpoints.basePages),
-        state: read.state.machine,
+        state: fork === undefined ? read.state.machine : forkedState(read.state.machine, fork),
         capabilities: gate.capabilities,
         limits,
       })
