@@ -107,8 +107,11 @@ const configuration = {
         'What is published imports only what package.json declares for it; what a build takes in is in it.',
       severity: 'error',
       from: { path: '^(src|host-bindings|guest)/', pathNot: [TESTS, '^guest/typescript/'] },
-      // An optional peer is a development dependency here too.
-      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], pathNot: '^node_modules/esbuild/' },
+      // An optional peer is a development dependency here too; types are not published.
+      to: {
+        dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
+        pathNot: '^node_modules/(@types/)?(esbuild|better-sqlite3|pg)/',
+      },
     },
     {
       name: 'resolvable',

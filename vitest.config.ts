@@ -1,22 +1,29 @@
 /**
  * Which tests run when.
  *
- * `npm test` runs everything but `*.long.test.ts`, in three projects: `unit`, the tests that stand beside the code;
- * `whole`, those of the whole; and `browser`, whose tests are Node programs that drive a real Chromium. The first two
- * share their modules, as loading them anew takes longer than most of them. `npm run test:long` (mode `long`) runs the rest.
- * Browser tests fail where no Chromium can be had; nothing is skipped.
+ * `npm test` runs everything but `*.long.test.ts`, in five projects: `unit`, the tests that stand beside the code;
+ * `whole`, those of the whole; `browser`, whose tests are Node programs that drive a real Chromium; `sqlite` and
+ * `postgres`, those that need such a database (`*.sqlite.test.ts`, `*.postgres.test.ts`, wherever they stand). All but
+ * those in a browser share their modules, as loading them anew takes longer than most of them. `npm run test:long` (mode
+ * `long`) runs the rest. What a project needs is brought when one of its tests runs; where it cannot be had, they fail:
+ * nothing is skipped.
  */
 import { defineConfig, type ViteUserConfigFnObject } from 'vitest/config'
 
 const LONG = '**/*.long.test.ts'
+const DATABASES = ['**/*.sqlite.*', '**/*.postgres.*']
 const NOT_OURS = ['**/node_modules/**', 'dist/**', 'bench/thirdparty/**', '.cache/**', 'out/**']
 
 const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
   const chosen = (...folders: string[]): { include: string[]; exclude: string[] } => ({
     include: folders.map((folder) => `${folder}/**/*.${mode === 'long' ? 'long.' : ''}test.ts`),
-    exclude: mode === 'long' ? NOT_OURS : [...NOT_OURS, LONG],
+    exclude: [...NOT_OURS, ...DATABASES, ...(mode === 'long' ? [] : [LONG])],
   })
   const whole = chosen('test')
+  const needing = (database: string): { include: string[]; exclude: string[] } => ({
+    include: [`{host-bindings,test}/**/*.${database}.${mode === 'long' ? 'long.' : ''}test.ts`],
+    exclude: NOT_OURS,
+  })
   return {
     test: {
       // The machine that every figure and time limit is written for has two cores.
@@ -52,6 +59,24 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
             ...chosen('test/browser'),
             globalSetup: ['scripts/vitest-chromium.ts'],
             testTimeout: 120_000,
+          },
+        },
+        {
+          extends: true,
+          test: {
+            name: 'sqlite',
+            ...needing('sqlite'),
+            globalSetup: ['scripts/vitest-sqlite.ts'],
+            isolate: false,
+          },
+        },
+        {
+          extends: true,
+          test: {
+            name: 'postgres',
+            ...needing('postgres'),
+            globalSetup: ['scripts/vitest-postgres.ts'],
+            isolate: false,
           },
         },
       ],

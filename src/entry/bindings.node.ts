@@ -11,4 +11,13 @@ export {
   openDirectoryFileTree,
 } from '../../host-bindings/files/node/directory-file-tree.node.ts'
 export { openDirectoryRunStore } from '../../host-bindings/store/node/directory-run-store.node.ts'
+export type { PostgresPool } from '../../host-bindings/store/postgres/postgres-pool.ts'
+export {
+  openPostgresRunStore,
+  type PostgresRunStoreOptions,
+} from '../../host-bindings/store/postgres/postgres-run-store.node.ts'
+export {
+  openSqliteRunStore,
+  type SqliteRunStoreOptions,
+} from '../../host-bindings/store/sqlite/sqlite-run-store.node.ts'
 export * from './bindings.ts'

@@ -1,0 +1,139 @@
+/**
+ * Transactions on a pool of connections, each of which may be lost at any moment.
+ *
+ * 1. What was committed is on the disk of the server, also where its settings would let it be lost.
+ * 2. Nobody waits for ever: the server ends what takes too long, and where it does not even say that, the connection
+ *    is given up.
+ * 3. A transaction that may have been committed is not tried again. One that the server has undone for another's sake
+ *    is, and so is one that had not begun because its connection had died meanwhile.
+ * 4. Values travel apart from the statements, and come back as text, whatever a program has told `pg` to make of them.
+ */
+import { CaissonError } from '../../../src/base/errors.ts'
+import { isConnectionLost, wasUndone } from './postgres-error.ts'
+import type { PostgresClient, PostgresPool, PostgresResult } from './postgres-pool.ts'
+
+/** Runs one statement. */
+export type Query = (text: string, values?: readonly unknown[]) => Promise<PostgresResult>
+
+/** How often a transaction is tried that others get in the way of. */
+const MOST_ATTEMPTS = 10
+/** How much longer than the server this side waits. */
+const MARGIN_MS = 2_000
+
+const AS_TEXT = { getTypeParser: () => (value: string) => value }
+const ignore = (): void => {}
+
+export class PostgresSessions {
+  readonly #pool: PostgresPool
+  readonly #timeoutMs: number
+  readonly #begin: string
+
+  /** @param timeoutMs whole; for each statement, and for a connection */
+  constructor(pool: PostgresPool, timeoutMs: number) {
+    this.#pool = pool
+    this.#timeoutMs = timeoutMs
+    this.#begin = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+      SET LOCAL statement_timeout = ${timeoutMs};
+      SET LOCAL lock_timeout = ${timeoutMs};
+      SET LOCAL idle_in_transaction_session_timeout = ${timeoutMs + MARGIN_MS};
+      SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`
+  }
+
+  /** One statement that changes nothing. */
+  look(text: string, values: readonly unknown[] = []): Promise<PostgresResult> {
+    return this.#withClient((query) => query(text, values))
+  }
+
+  /**
+   * Acts in a transaction, which is committed when this resolves. When it rejects with a `CaissonError` of `act` it was
+   * undone; with another error it may have been committed.
+   * @param act may be called again after everything was undone
+   */
+  async transact<T>(act: (query: Query) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      const begun = { yes: false }
+      try {
+        return await this.#withClient((query) => this.#transact(query, act, begun))
+      } catch (error) {
+        const stale = !begun.yes && attempt === 1 && isConnectionLost(error)
+        if (!stale && (!wasUndone(error) || attempt === MOST_ATTEMPTS)) throw error // invariant 3
+      }
+    }
+  }
+
+  async #transact<T>(query: Query, act: (query: Query) => Promise<T>, begun: { yes: boolean }): Promise<T> {
+    await query(this.#begin)
+    begun.yes = true
+    let result: T
+    try {
+      result = await act(query)
+    } catch (error) {
+      if (!isConnectionLost(error)) await query('ROLLBACK')
+      throw error
+    }
+    const { command } = await query('COMMIT')
+    if (command !== 'COMMIT') throw new Error(`The server answered ${command} to COMMIT.`)
+    return result
+  }
+
+  async #withClient<T>(act: (query: Query) => Promise<T>): Promise<T> {
+    const client = await this.#connect()
+    // A connection that dies while no statement is under way says so here, and must not end the process.
+    client.on('error', ignore)
+    let lost = false
+    try {
+      return await act(async (text, values) => {
+        try {
+          const query = { text, ...(values && { values }), types: AS_TEXT }
+          return await this.#inTime(client.query(query))
+        } catch (error) {
+          lost ||= isConnectionLost(error)
+          throw error
+        }
+      })
+    } finally {
+      if (!lost) client.removeListener('error', ignore)
+      client.release(lost)
+    }
+  }
+
+  async #connect(): Promise<PostgresClient> {
+    const connecting = this.#pool.connect()
+    try {
+      return await this.#inTime(connecting)
+    } catch (error) {
+      // One that comes too late goes back.
+      connecting.then((client) => client.release(), ignore)
+      throw error
+    }
+  }
+
+  /** Invariant 2. */
+  async #inTime<T>(answer: Promise<T>): Promise<T> {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const silence = new Promise<never>((_, reject) => {
+      const limitMs = this.#timeoutMs + MARGIN_MS
+      timer = setTimeout(() => reject(new Error(`No answer for ${limitMs} ms.`)), limitMs)
+    })
+    try {
+      return await Promise.race([answer, silence])
+    } finally {
+      clearTimeout(timer)
+      answer.catch(ignore)
+    }
+  }
+}
+
+/** A column of the first row, as text. */
+export function textOf({ rows }: PostgresResult, column: string): string {
+  const value = rows[0]?.[column]
+  if (typeof value !== 'string') {
+    throw new CaissonError('corrupted', `The store is damaged: the column ${column} is empty.`)
+  }
+  return value
+}
+
+/** A whole number in a column of the first row. */
+export function numberOf(result: PostgresResult, column: string): number {
+  return Number(textOf(result, column))
+}
