@@ -1,0 +1,32 @@
+/** What is wrong with a plan, and where. */
+
+export interface PlanProblem {
+  /** JSON Pointer into the document; empty for the whole of it. */
+  readonly at: string
+  /** Continues "nodes/query/limits: ". */
+  readonly problem: string
+}
+
+/** Problems of one plan, the first hundred of them: a broken document of a million nodes has as many. */
+export class PlanProblems {
+  readonly found: PlanProblem[] = []
+  /** How many there were in all. */
+  count = 0
+
+  add(at: string, problem: string): void {
+    this.count += 1
+    if (this.found.length < MOST_TOLD) this.found.push({ at, problem })
+  }
+}
+
+const MOST_TOLD = 100
+
+/** The pointer to a member: `~` and `/` of its name are escaped (RFC 6901). */
+export function pointerTo(at: string, member: string | number): string {
+  return `${at}/${String(member).slice(0, 200).replaceAll('~', '~0').replaceAll('/', '~1')}`
+}
+
+/** A pointer for people: without the first slash. */
+export function shownPointer(at: string): string {
+  return at === '' ? 'the plan' : at.slice(1)
+}

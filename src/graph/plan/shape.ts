@@ -1,0 +1,242 @@
+/**
+ * What may stand at a place of a document: one description that checks it, and tells it as JSON Schema.
+ *
+ * Invariants
+ * 1. A shape accepts what its JSON Schema accepts (but for lengths counted in UTF-16 units), and nothing else.
+ * 2. A check reads own properties only, and never throws for what it is given.
+ */
+import { clipText, escapeText } from '../../base/escape-text.ts'
+import { nearNames } from '../../capability/near-names.ts'
+import { type PlanProblems, pointerTo } from './plan-problem.ts'
+
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+export interface Shape {
+  readonly schema: JsonSchema
+  check(value: unknown, at: string, problems: PlanProblems): void
+}
+
+/** A text. @param what says what it is to be, where the pattern does not speak for itself */
+export function text(
+  { min = 0, max, pattern, what }: { min?: number; max: number; pattern?: RegExp; what?: string },
+  description?: string,
+): Shape {
+  return {
+    schema: {
+      type: 'string',
+      ...(description !== undefined && { description }),
+      ...(min > 0 && { minLength: min }),
+      maxLength: max,
+      ...(pattern && { pattern: pattern.source }),
+    },
+    check(value, at, problems) {
+      if (typeof value !== 'string') problems.add(at, `must be a text, not ${nameOf(value)}`)
+      else if (value.length < min || value.length > max)
+        problems.add(at, `must have ${min} to ${max} characters`)
+      else if (pattern !== undefined && !pattern.test(value))
+        problems.add(at, `${shown(value)} is not ${what ?? `of the form ${pattern.source}`}`)
+    },
+  }
+}
+
+/** A number from `min` to `max`, whole unless told otherwise. */
+export function number(
+  { min, max, whole = true }: { min: number; max: number; whole?: boolean },
+  description?: string,
+): Shape {
+  return {
+    schema: {
+      type: whole ? 'integer' : 'number',
+      ...(description !== undefined && { description }),
+      minimum: min,
+      maximum: max,
+    },
+    check(value, at, problems) {
+      const fits = typeof value === 'number' && value >= min && value <= max
+      if (!fits || (whole && !Number.isSafeInteger(value)))
+        problems.add(
+          at,
+          `must be a ${whole ? 'whole ' : ''}number from ${min} to ${max}, not ${nameOf(value)}`,
+        )
+    },
+  }
+}
+
+export const flag: Shape = {
+  schema: { type: 'boolean' },
+  check(value, at, problems) {
+    if (typeof value !== 'boolean') problems.add(at, `must be true or false, not ${nameOf(value)}`)
+  },
+}
+
+/** One of these texts. */
+export function oneOf(names: readonly string[], description?: string): Shape {
+  return {
+    schema: { ...(description !== undefined && { description }), enum: names },
+    check(value, at, problems) {
+      if (typeof value === 'string' && names.includes(value)) return
+      const near = typeof value === 'string' ? nearNames(value, names) : []
+      const meant = near.length > 0 ? ` (did you mean "${near[0]}"?)` : ''
+      problems.add(
+        at,
+        `must be ${names.map((name) => `"${name}"`).join(' or ')}, not ${nameOf(value)}${meant}`,
+      )
+    },
+  }
+}
+
+export function list(
+  item: Shape,
+  { min = 0, max }: { min?: number; max: number },
+  description?: string,
+): Shape {
+  return {
+    schema: {
+      type: 'array',
+      ...(description !== undefined && { description }),
+      items: item.schema,
+      ...(min > 0 && { minItems: min }),
+      maxItems: max,
+    },
+    check(value, at, problems) {
+      if (!Array.isArray(value)) return problems.add(at, `must be a list, not ${nameOf(value)}`)
+      if (value.length < min || value.length > max)
+        return problems.add(at, `must have ${min} to ${max} elements, and has ${value.length}`)
+      for (const [i, element] of value.entries()) item.check(element, pointerTo(at, i), problems)
+    },
+  }
+}
+
+/** An object with keys of its author's. @param keyProblem what is wrong with a key, as the end of a sentence */
+export function record(
+  value: Shape,
+  keys: {
+    readonly pattern: string
+    readonly problem: (key: string) => string | undefined
+    readonly min?: number
+    readonly max: number
+  },
+  description?: string,
+): Shape {
+  const { min = 0, max } = keys
+  return {
+    schema: {
+      type: 'object',
+      ...(description !== undefined && { description }),
+      propertyNames: { pattern: keys.pattern },
+      additionalProperties: value.schema,
+      ...(min > 0 && { minProperties: min }),
+      maxProperties: max,
+    },
+    check(given, at, problems) {
+      if (!isObject(given)) return problems.add(at, `must be an object, not ${nameOf(given)}`)
+      const names = Object.keys(given)
+      if (names.length < min || names.length > max)
+        return problems.add(at, `must have ${min} to ${max} members, and has ${names.length}`)
+      for (const name of names) {
+        const problem = keys.problem(name)
+        if (problem === undefined) value.check(given[name], pointerTo(at, name), problems)
+        else problems.add(pointerTo(at, name), problem)
+      }
+    },
+  }
+}
+
+/** An object with exactly these members. */
+export function fields(
+  members: Readonly<Record<string, Shape>>,
+  required: readonly string[],
+  description?: string,
+): Shape {
+  const known = Object.keys(members)
+  return {
+    schema: {
+      type: 'object',
+      ...(description !== undefined && { description }),
+      properties: Object.fromEntries(known.map((name) => [name, members[name]?.schema])),
+      required,
+      additionalProperties: false,
+    },
+    check(given, at, problems) {
+      if (!isObject(given)) return problems.add(at, `must be an object, not ${nameOf(given)}`)
+      for (const name of Object.keys(given)) {
+        const member = Object.hasOwn(members, name) ? members[name] : undefined
+        if (member === undefined) problems.add(pointerTo(at, name), unknownMember(name, known))
+        else if (given[name] === undefined) problems.add(pointerTo(at, name), 'must not be undefined')
+        else member.check(given[name], pointerTo(at, name), problems)
+      }
+      for (const name of required) if (!Object.hasOwn(given, name)) problems.add(at, `"${name}" is missing`)
+    },
+  }
+}
+
+/** Objects told apart by the text in one member. */
+export function variants(key: string, shapes: Readonly<Record<string, Shape>>): Shape {
+  const names = Object.keys(shapes)
+  const choice = oneOf(names)
+  return {
+    schema: {
+      oneOf: names.map((name) => ({
+        allOf: [{ properties: { [key]: { const: name } } }, shapes[name]?.schema],
+      })),
+    },
+    check(given, at, problems) {
+      if (!isObject(given)) return problems.add(at, `must be an object, not ${nameOf(given)}`)
+      if (!Object.hasOwn(given, key))
+        return problems.add(at, `"${key}" is missing: ${names.map((name) => `"${name}"`).join(' or ')}`)
+      const kind = given[key]
+      const shape = typeof kind === 'string' && Object.hasOwn(shapes, kind) ? shapes[kind] : undefined
+      if (shape === undefined) choice.check(kind, pointerTo(at, key), problems)
+      else shape.check(given, at, problems)
+    },
+  }
+}
+
+/** The first of these whose `holds` says so; what fits none is told by `what`. */
+export function either(
+  options: readonly { readonly holds: (value: unknown) => boolean; readonly shape: Shape }[],
+  what: string,
+): Shape {
+  return {
+    schema: { anyOf: options.map(({ shape }) => shape.schema) },
+    check(value, at, problems) {
+      const option = options.find(({ holds }) => holds(value))
+      if (option === undefined) problems.add(at, `must be ${what}, not ${nameOf(value)}`)
+      else option.shape.check(value, at, problems)
+    },
+  }
+}
+
+/** A shape that holds itself, under a name of `$defs`. */
+export function recursive(name: string, make: () => Shape): Shape {
+  let made: Shape | undefined
+  return {
+    schema: { $ref: `#/$defs/${name}` },
+    check: (value, at, problems) => {
+      made ??= make()
+      made.check(value, at, problems)
+    },
+  }
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A value as it is named in a problem. */
+export function nameOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return 'an object'
+  return typeof value === 'string' ? shown(value) : `${value as number | boolean | undefined}`
+}
+
+function shown(value: string): string {
+  return `"${escapeText(clipText(value, 60))}"`
+}
+
+function unknownMember(name: string, known: readonly string[]): string {
+  const near = nearNames(name, known)
+  const meant = near.length > 0 ? ` Did you mean "${near[0]}"?` : ''
+  return `is not known here.${meant} Known: ${known.join(', ')}`
+}

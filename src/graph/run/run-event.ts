@@ -1,0 +1,88 @@
+/**
+ * What happens to a run of a plan, in the order in which it happens: its journal.
+ *
+ * A decision is recorded when it is made (that a node is skipped, what it is given, which way a choice went), and not
+ * made again. Events are small: values above some size are named by their digest.
+ */
+import type { Digest } from '../../base/digest.ts'
+import type { ErrorClass } from '../plan/plan.ts'
+
+/** A value in an event: itself where it is small, else its digest in the store and its size in bytes. */
+export type ValueRef = { readonly value: unknown } | { readonly digest: Digest; readonly bytes: number }
+
+/** Why something failed. */
+export interface Failure {
+  readonly class: ErrorClass
+  readonly code: string
+  readonly message: string
+  /** Milliseconds after which a service says it may be asked again. */
+  readonly retryAfterMs?: number
+}
+
+/** Why a node did not start. */
+export type SkipReason = 'condition' | 'not_chosen' | 'not_needed' | 'skipped_before'
+
+/** What a node waits for. */
+export type Waiting =
+  | {
+      readonly for: 'person'
+      /** Of the request, and of exactly what is shown. */
+      readonly request: Digest
+      readonly expiresAtMs?: number
+    }
+  | { readonly for: 'time'; readonly atMs: number }
+  | { readonly for: 'event'; readonly name: string; readonly expiresAtMs?: number }
+
+/** Why a run stands still at its last verified point. */
+export type FreezeReason = 'interrupted' | 'in_doubt' | 'budget' | 'loop_guard' | 'asked'
+
+export type RunEvent =
+  | { readonly type: 'proposed'; readonly plan: Digest; readonly input: ValueRef; readonly by: string }
+  | { readonly type: 'approved'; readonly plan: Digest; readonly by: string }
+  | { readonly type: 'rejected'; readonly by: string; readonly reason: string }
+  | { readonly type: 'started'; readonly by: string }
+  | { readonly type: 'frozen'; readonly reason: FreezeReason; readonly message: string }
+  /** A person, or a policy that says so, confirmed the digest of exactly the point it stands at. */
+  | { readonly type: 'confirmed'; readonly point: Digest; readonly by: string }
+  | { readonly type: 'cancel_asked'; readonly by: string; readonly reason: string }
+  /** Nothing more starts: what was done is undone next, if anything can be. */
+  | { readonly type: 'failing'; readonly error: Failure; readonly node: string }
+  | { readonly type: 'undoing' }
+  | { readonly type: 'completed'; readonly output: ValueRef }
+  | { readonly type: 'failed'; readonly error: Failure }
+  | { readonly type: 'cancelled' }
+  /** All that could be undone was; `left` names the nodes that could not. */
+  | { readonly type: 'compensated'; readonly left: readonly string[] }
+  | NodeEvent
+
+export type NodeEvent = { readonly node: string } & (
+  | { readonly type: 'node_started'; readonly attempt: number; readonly input: ValueRef }
+  | { readonly type: 'node_skipped'; readonly reason: SkipReason }
+  /** Of an `each`: how many items it has. */
+  | { readonly type: 'node_expanded'; readonly items: number }
+  /** Of a `loop`: a round ended with this state. */
+  | { readonly type: 'node_round'; readonly round: number; readonly state: ValueRef; readonly done: boolean }
+  | { readonly type: 'node_waiting'; readonly waiting: Waiting }
+  /** What it waited for is there. */
+  | { readonly type: 'node_woken' }
+  | { readonly type: 'node_frozen'; readonly reason: FreezeReason }
+  | { readonly type: 'node_thawed' }
+  | { readonly type: 'node_completed'; readonly output: ValueRef; readonly chosen?: readonly string[] }
+  /** `standby` names the node that stands in for it, if one does. */
+  | { readonly type: 'node_failed'; readonly error: Failure; readonly standby?: string }
+  | { readonly type: 'node_retrying'; readonly atMs: number; readonly error: Failure }
+  /** It failed, and the fallback of this number gave what stands in for its output. */
+  | {
+      readonly type: 'node_recovered'
+      readonly error: Failure
+      readonly fallback: number
+      readonly output: ValueRef
+    }
+  | { readonly type: 'node_cancelled' }
+  | { readonly type: 'node_undoing' }
+  | { readonly type: 'node_undone' }
+  | { readonly type: 'node_not_undone'; readonly error: Failure }
+)
+
+export type EventType = RunEvent['type']
+export type NodeEventType = NodeEvent['type']

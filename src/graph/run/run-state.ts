@@ -1,0 +1,381 @@
+/**
+ * What a journal says of a run: a fold over its events.
+ *
+ * Invariants
+ * 1. The fold is pure: the same plan and events give the same state, on every machine.
+ * 2. Every event passes the tables of `transitions.ts`, and names a node that can have it: nothing is guessed.
+ * 3. An event costs what it changes, not how many there were before it.
+ */
+import type { Digest } from '../../base/digest.ts'
+import { CaissonError } from '../../base/errors.ts'
+import type { Plan, PlanNode } from '../plan/plan.ts'
+import type { Failure, NodeEvent, RunEvent, SkipReason, ValueRef, Waiting } from './run-event.ts'
+import { innerScope, type ScopePlan, scopePlan } from './scope-plan.ts'
+import { type NodeStatus, nextNodeStatus, nextRunStatus, type RunStatus, SETTLED } from './transitions.ts'
+
+/** One node of one scope: of an `each` there are as many as it has items. */
+export interface NodeState {
+  /** `enrich/3/lookup`: ids of nodes, and between them the numbers of items or rounds. */
+  readonly path: string
+  readonly id: string
+  readonly node: PlanNode
+  readonly scope: ScopeState
+  status: NodeStatus
+  attempt: number
+  input: ValueRef | undefined
+  output: ValueRef | undefined
+  /** Of a choice that was made. */
+  chosen: readonly string[] | undefined
+  skipped: SkipReason | undefined
+  waiting: Waiting | undefined
+  retryAtMs: number | undefined
+  error: Failure | undefined
+  /** The node that stands in for it after it failed. */
+  standby: string | undefined
+  /** Scopes inside of it: of an `each` by item, of a `loop` the round that is under way, of a `plan` one. */
+  readonly inner: Map<number, ScopeState>
+  /** Of an `each`. */
+  items: number | undefined
+  /** Scopes inside of it that have ended. */
+  innerEnded: number
+  /** Nodes at work, waiting or frozen in the scopes inside of it. */
+  innerLive: number
+  /** The first node inside of it that failed for good. */
+  innerFailed: NodeState | undefined
+  /** Of a `loop`: rounds that have ended, and the state after the last one. */
+  rounds: number
+  roundState: ValueRef | undefined
+  /** Whether the last round was the last one. */
+  roundsDone: boolean
+}
+
+/** Nodes that end together. */
+export interface ScopeState {
+  /** Of the node that it is in and its number, with a slash at the end; empty for the plan. */
+  readonly path: string
+  readonly index: number
+  readonly owner: NodeState | undefined
+  readonly plan: ScopePlan
+  readonly nodes: Map<string, NodeState>
+  /** How many nodes each one waits for; those at 0 have begun, or may. */
+  readonly waits: Map<string, number>
+  /** Nodes that are not settled, those that did not begin included. */
+  open: number
+  /** Nodes at work, waiting or frozen. */
+  live: number
+  /** The first node that failed for good. */
+  failed: NodeState | undefined
+}
+
+export class RunState {
+  readonly plan: Plan
+  status: RunStatus | undefined
+  input: ValueRef | undefined
+  proposedPlan: Digest | undefined
+  root: ScopeState | undefined
+  failure: { readonly node: string; readonly error: Failure } | undefined
+  output: ValueRef | undefined
+  /** Events so far. */
+  events = 0
+  /** Nodes that may begin: everything before them is settled. */
+  readonly ready: Map<string, { readonly scope: ScopeState; readonly id: string }> = new Map()
+  /** Nodes whose inner scope needs a decision: it has ended, or a node in it failed. */
+  readonly toConclude: Map<string, NodeState> = new Map()
+  /** Nodes that failed, and whose stand-in completed. */
+  readonly toStandIn: Map<string, NodeState> = new Map()
+  /** Nodes that are at work, wait, or are frozen. */
+  readonly live: Map<string, NodeState> = new Map()
+  /** Completed nodes that can be undone, in the order of their completion. */
+  readonly undoable: NodeState[] = []
+  /** The one that is being undone. */
+  undoing: NodeState | undefined
+  readonly #nodes = new Map<string, NodeState>()
+
+  /** @param plan checked */
+  constructor(plan: Plan) {
+    this.plan = plan
+  }
+
+  /** The node at a path, if it has begun. */
+  node(path: string): NodeState | undefined {
+    return this.#nodes.get(path)
+  }
+
+  get nodes(): Iterable<NodeState> {
+    return this.#nodes.values()
+  }
+
+  /** @throws CaissonError `invalid_transition`; nothing is changed then */
+  apply(event: RunEvent): void {
+    if ('node' in event && event.type !== 'failing') this.#applyToNode(event as NodeEvent)
+    else this.#applyToRun(event as Exclude<RunEvent, NodeEvent>)
+    this.events += 1
+  }
+
+  #applyToRun(event: Exclude<RunEvent, NodeEvent>): void {
+    this.status = nextRunStatus(this.status, event.type)
+    switch (event.type) {
+      case 'proposed':
+        this.proposedPlan = event.plan
+        this.input = event.input
+        break
+      case 'started':
+        this.root = this.#open('', 0, undefined, scopePlan(this.plan))
+        break
+      case 'failing':
+        this.failure = { node: event.node, error: event.error }
+        break
+      case 'completed':
+        this.output = event.output
+        break
+      case 'failed':
+        this.failure ??= { node: '', error: event.error }
+        break
+      default:
+    }
+  }
+
+  #applyToNode(event: NodeEvent): void {
+    const known = this.#nodes.get(event.node)
+    const status = nextNodeStatus(event.node, known?.status, event.type)
+    if (event.type === 'node_undoing' && this.undoable.at(-1) !== known) throw outOfOrder(event.node)
+    const state = known ?? this.#begin(event.node)
+    const before = known?.status
+    state.status = status
+    this.#note(state, event)
+    if (before !== undefined && isLive(before) && !isLive(status)) this.#leave(state)
+    else if ((before === undefined || !isLive(before)) && isLive(status)) this.#enter(state)
+    if (
+      SETTLED.has(status) &&
+      (before === undefined || !SETTLED.has(before) || event.type === 'node_recovered')
+    )
+      this.#settle(state)
+  }
+
+  /** Takes over what an event says of a node. */
+  #note(state: NodeState, event: NodeEvent): void {
+    switch (event.type) {
+      case 'node_started':
+        state.attempt = event.attempt
+        state.input = event.input
+        state.retryAtMs = undefined
+        if (event.attempt === 1) this.#openFirst(state)
+        break
+      case 'node_skipped':
+        state.skipped = event.reason
+        break
+      case 'node_expanded':
+        this.#expand(state, event.items)
+        break
+      case 'node_round':
+        this.#endRound(state, event.round, event.state, event.done)
+        break
+      case 'node_waiting':
+        state.waiting = event.waiting
+        break
+      case 'node_woken':
+        state.waiting = undefined
+        break
+      case 'node_completed':
+        state.output = event.output
+        state.chosen = event.chosen
+        this.#noteUndoable(state)
+        break
+      case 'node_recovered':
+        state.output = event.output
+        state.error = event.error
+        this.toStandIn.delete(state.path)
+        this.#noteUndoable(state)
+        break
+      case 'node_failed':
+        state.error = event.error
+        state.standby = event.standby
+        break
+      case 'node_retrying':
+        state.error = event.error
+        state.retryAtMs = event.atMs
+        break
+      case 'node_undoing':
+        this.undoable.pop()
+        this.undoing = state
+        break
+      case 'node_undone':
+        this.undoing = undefined
+        break
+      case 'node_not_undone':
+        this.undoing = undefined
+        state.error = event.error
+        break
+      default:
+    }
+  }
+
+  #noteUndoable(state: NodeState): void {
+    const { node } = state
+    if ((node.kind === 'program' || node.kind === 'call') && node.compensate !== undefined)
+      this.undoable.push(state)
+  }
+
+  /** The first event of a node: it must be one that may begin. */
+  #begin(path: string): NodeState {
+    const place = this.ready.get(path)
+    if (place === undefined) {
+      throw new CaissonError('invalid_transition', `Node "${path.slice(0, 200)}" cannot begin here.`, {
+        details: { node: path.slice(0, 200) },
+      })
+    }
+    const { scope, id } = place
+    const state: NodeState = {
+      path,
+      id,
+      node: scope.plan.node(id),
+      scope,
+      status: 'running',
+      attempt: 0,
+      input: undefined,
+      output: undefined,
+      chosen: undefined,
+      skipped: undefined,
+      waiting: undefined,
+      retryAtMs: undefined,
+      error: undefined,
+      standby: undefined,
+      inner: new Map(),
+      items: undefined,
+      innerEnded: 0,
+      innerLive: 0,
+      innerFailed: undefined,
+      rounds: 0,
+      roundState: undefined,
+      roundsDone: false,
+    }
+    this.ready.delete(path)
+    this.#nodes.set(path, state)
+    scope.nodes.set(id, state)
+    return state
+  }
+
+  #enter(state: NodeState): void {
+    state.scope.live += 1
+    if (state.scope.owner !== undefined) state.scope.owner.innerLive += 1
+    this.live.set(state.path, state)
+  }
+
+  #leave(state: NodeState): void {
+    state.scope.live -= 1
+    if (state.scope.owner !== undefined) state.scope.owner.innerLive -= 1
+    this.live.delete(state.path)
+    state.waiting = undefined
+    this.toConclude.delete(state.path)
+  }
+
+  /** A node has ended: what waited for it may begin, and its scope may have ended. */
+  #settle(state: NodeState): void {
+    if (state.status === 'failed' && state.standby !== undefined) this.#release(state.scope, state.standby)
+    else this.#end(state)
+  }
+
+  #end(state: NodeState): void {
+    const { scope, id } = state
+    scope.open -= 1
+    if (state.status === 'failed') {
+      scope.failed ??= state
+      if (scope.owner !== undefined) scope.owner.innerFailed ??= state
+    }
+    for (const next of scope.plan.after.get(id) ?? []) if (next !== state.standby) this.#release(scope, next)
+    const original = scope.nodes.get(scope.plan.standsInFor.get(id) ?? '')
+    if (original?.status === 'failed' && original.standby === id) {
+      if (state.status === 'completed') this.toStandIn.set(original.path, original)
+      else this.#end(original)
+    }
+    this.#look(scope)
+  }
+
+  #release(scope: ScopeState, id: string): void {
+    const waits = (scope.waits.get(id) ?? 0) - 1
+    scope.waits.set(id, waits)
+    if (waits === 0) this.ready.set(scope.path + id, { scope, id })
+  }
+
+  /** Whether the node around a scope has something to decide. */
+  #look(scope: ScopeState): void {
+    const { owner } = scope
+    if (owner === undefined || !isLive(owner.status)) return
+    if (scope.open === 0) owner.innerEnded += 1
+    if (owner.innerFailed !== undefined) this.toConclude.set(owner.path, owner)
+    else if (scope.open > 0) return
+    else if (owner.node.kind !== 'each') this.toConclude.set(owner.path, owner)
+    else if (owner.innerEnded === owner.items) this.toConclude.set(owner.path, owner)
+    else this.#openNext(owner)
+  }
+
+  #openFirst(state: NodeState): void {
+    const inner = innerScope(state.node)
+    if (inner === undefined || state.node.kind === 'each') return
+    this.#openInner(state, 0)
+  }
+
+  #expand(state: NodeState, items: number): void {
+    state.items = items
+    if (items === 0) this.toConclude.set(state.path, state)
+    else for (let i = 0; i < concurrencyOf(state.node); i++) this.#openNext(state)
+  }
+
+  #openNext(state: NodeState): void {
+    const next = state.inner.size
+    if (next < (state.items ?? 0)) this.#openInner(state, next)
+  }
+
+  #endRound(state: NodeState, round: number, after: ValueRef, done: boolean): void {
+    state.rounds = round + 1
+    state.roundState = after
+    state.roundsDone = done
+    this.toConclude.delete(state.path)
+    if (done) this.toConclude.set(state.path, state)
+    else this.#openInner(state, round + 1)
+  }
+
+  #openInner(state: NodeState, index: number): void {
+    const scope = innerScope(state.node)
+    if (scope === undefined) return
+    const path = state.node.kind === 'plan' ? `${state.path}/` : `${state.path}/${index}/`
+    // Of a loop only the round that is under way is kept.
+    if (state.node.kind === 'loop') state.inner.clear()
+    state.inner.set(index, this.#open(path, index, state, scopePlan(scope)))
+  }
+
+  #open(path: string, index: number, owner: NodeState | undefined, plan: ScopePlan): ScopeState {
+    const ids = Object.keys(plan.scope.nodes)
+    const scope: ScopeState = {
+      path,
+      index,
+      owner,
+      plan,
+      nodes: new Map(),
+      waits: new Map(ids.map((id) => [id, plan.before.get(id)?.size ?? 0])),
+      open: ids.length,
+      live: 0,
+      failed: undefined,
+    }
+    for (const id of ids) if (scope.waits.get(id) === 0) this.ready.set(path + id, { scope, id })
+    return scope
+  }
+}
+
+const DEFAULT_CONCURRENCY = 4
+
+function outOfOrder(path: string): CaissonError {
+  return new CaissonError(
+    'invalid_transition',
+    `Node "${path.slice(0, 200)}" is not the one that completed last: it is not its turn to be undone.`,
+    { details: { node: path.slice(0, 200) } },
+  )
+}
+
+function concurrencyOf(node: PlanNode): number {
+  return node.kind === 'each' ? (node.concurrency ?? DEFAULT_CONCURRENCY) : 1
+}
+
+function isLive(status: NodeStatus): boolean {
+  return status === 'running' || status === 'waiting' || status === 'retrying' || status === 'frozen'
+}
