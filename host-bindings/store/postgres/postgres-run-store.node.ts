@@ -31,7 +31,7 @@ import {
 import { leaseLost, storeClosed } from '../store-refusals.ts'
 import { type OwnPool, openPool } from './open-pool.node.ts'
 import { PostgresCheckpoints } from './postgres-checkpoints.node.ts'
-import { isConnectionLost, postgresError } from './postgres-error.ts'
+import { postgresError } from './postgres-error.ts'
 import type { PostgresPool } from './postgres-pool.ts'
 import { PostgresRuns } from './postgres-runs.node.ts'
 import { checkSchemaName, makeSchema } from './postgres-schema.ts'
@@ -86,6 +86,8 @@ export async function openPostgresRunStore(options: PostgresRunStoreOptions): Pr
 /** A run that this store holds. */
 interface Held {
   readonly run: string
+  /** Of this lease. */
+  readonly id: string
   readonly token: number
   /** By the monotonic clock of this process. */
   untilMs: number
@@ -97,8 +99,8 @@ class PostgresRunStore implements RunStore {
   readonly #runs: PostgresRuns
   readonly #own: OwnPool | undefined
   readonly #held = new Map<string, Held>()
-  /** Leases of which it is not known whether they were taken. */
-  readonly #unsure = new Map<string, string>()
+  /** Leases that the server may have though nobody here has them: what took or gave them back failed. By run. */
+  readonly #loose = new Map<string, string>()
   /** What has begun and not ended: the connections stay open for it. */
   readonly #pending = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
@@ -160,9 +162,20 @@ class PostgresRunStore implements RunStore {
     return this.#do('taking a lease', async () => {
       // From before anybody else can see the lease: this holder stops before others begin.
       const untilMs = performance.now() + ttlMs
-      const held: Held = { run, token: await this.#take(run, ttlMs), untilMs }
-      this.#held.set(run, held)
-      return this.#leaseOf(held)
+      const id = toHex(crypto.getRandomValues(new Uint8Array(16)))
+      const before = this.#loose.get(run)
+      try {
+        const token = await this.#sessions.transact((query) =>
+          this.#runs.take(query, run, { id, before, ttlMs }),
+        )
+        this.#loose.delete(run)
+        const held: Held = { run, id, token, untilMs }
+        this.#held.set(run, held)
+        return this.#leaseOf(held)
+      } catch (error) {
+        if (!CaissonError.is(error)) this.#loose.set(run, id) // invariant 4
+        throw error
+      }
     })
   }
 
@@ -202,23 +215,6 @@ class PostgresRunStore implements RunStore {
     await this.#own?.end().catch(() => {})
   }
 
-  /** Invariant 4. */
-  async #take(run: string, ttlMs: number): Promise<number> {
-    const before = this.#unsure.get(run)
-    const id = toHex(crypto.getRandomValues(new Uint8Array(16)))
-    try {
-      const token = await this.#sessions.transact((query) =>
-        this.#runs.take(query, run, { id, before, ttlMs }),
-      )
-      this.#unsure.delete(run)
-      return token
-    } catch (error) {
-      if (CaissonError.is(error)) this.#unsure.delete(run)
-      else if (isConnectionLost(error)) this.#unsure.set(run, id)
-      throw error
-    }
-  }
-
   #leaseOf(held: Held): RunLease {
     const { run, token } = held
     const mayAct = (): boolean =>
@@ -248,11 +244,15 @@ class PostgresRunStore implements RunStore {
   }
 
   /** Never rejects: a run that cannot be given back is free when its time is over. */
-  async #release({ run, token }: Held): Promise<void> {
-    if (this.#held.get(run)?.token !== token) return
+  async #release(held: Held): Promise<void> {
+    const { run, id, token } = held
+    if (this.#held.get(run) !== held) return
     this.#held.delete(run)
-    const released = this.#sessions.transact((query) => this.#runs.giveBack(query, run, token))
-    await this.#untilEnded(released).catch(() => {})
+    try {
+      await this.#untilEnded(this.#sessions.transact((query) => this.#runs.giveBack(query, run, token)))
+    } catch {
+      this.#loose.set(run, id)
+    }
   }
 
   async #do<T>(doing: string, act: () => Promise<T>): Promise<T> {

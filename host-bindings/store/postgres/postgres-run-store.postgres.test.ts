@@ -1,9 +1,15 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { inspect } from 'node:util'
 import pg from 'pg'
-import { afterAll, inject } from 'vitest'
-import type { RunStore } from '../../../src/ports/run-store.ts'
+import { afterAll, describe, expect, inject, it, vi } from 'vitest'
+import { type Digest, sha256 } from '../../../src/base/digest.ts'
+import type { RunHead, RunStore } from '../../../src/ports/run-store.ts'
+import { watchPostgres } from '../../../test/faults/watched-postgres.ts'
 import { describeRunStore } from '../run-store.contract.ts'
 import { openPostgresRunStore, type PostgresRunStoreOptions } from './postgres-run-store.node.ts'
 
+const HOUR_MS = 3_600_000
 const connectionString = inject('postgresUrl')
 const pool = new pg.Pool({ connectionString, max: 10 })
 const opened: RunStore[] = []
@@ -25,7 +31,233 @@ async function open(options: PostgresRunStoreOptions): Promise<RunStore> {
   return store
 }
 
+const text = (value: string): Uint8Array => new TextEncoder().encode(value)
+const headOf = (version: number, ...chain: Digest[]): RunHead => ({
+  version,
+  chain,
+  position: 0,
+  summary: text(''),
+})
+
+async function put(store: RunStore, bytes: Uint8Array): Promise<Digest> {
+  const id = sha256(bytes)
+  await store.putBlob(id, bytes)
+  return id
+}
+
 describeRunStore('Postgres', async () => {
   const schema = newSchema()
   return { store: await open({ pool, schema }), another: () => open({ pool, schema }) }
+})
+
+describe('the schema of a store', () => {
+  it('is made by one of those who open it at once, and opened again', async () => {
+    const schema = newSchema()
+    const [first, second] = await Promise.all([1, 2, 3, 4].map(() => open({ connectionString, schema })))
+    const lease = await first?.lease('r', HOUR_MS)
+    if (lease === undefined) throw new Error('no lease')
+    await first?.append('r', 0, [text('a')], lease)
+    expect(await second?.entries('r', 0, 9)).toEqual([text('a')])
+    expect(await (await open({ pool, schema })).runs()).toEqual(['r'])
+  })
+
+  it('has nothing of another store, though runs and checkpoints have the same names', async () => {
+    const one = await open({ pool, schema: newSchema() })
+    const other = await open({ pool, schema: newSchema() })
+    const id = await put(one, text('x'))
+    const lease = await one.lease('r', HOUR_MS)
+    await one.setHead('r', headOf(1, id), lease)
+    expect(await other.getBlob(id)).toBeUndefined()
+    expect(await other.head('r')).toBeUndefined()
+    expect(await other.runs()).toEqual([])
+    const theirs = await other.lease('r', HOUR_MS)
+    await expect(other.setHead('r', headOf(1, id), theirs)).rejects.toMatchObject({
+      code: 'invalid_argument',
+    })
+    await put(other, text('x'))
+    expect(await other.collect({ graceMs: 0 })).toMatchObject({ removed: 1 })
+    expect(await one.getBlob(id)).toEqual(text('x'))
+  })
+
+  it('3: has a plain name', async () => {
+    for (const schema of ['', 'Runs', 'pg_runs', '1', 'a-b', 'a b', 'a"; DROP', 'ä', 'a'.repeat(64), 'a\0']) {
+      await expect(openPostgresRunStore({ pool, schema })).rejects.toMatchObject({
+        code: 'invalid_argument',
+        details: { option: 'schema' },
+      })
+    }
+  })
+
+  it('is refused when it holds something else, which stays as it is, and in another version', async () => {
+    const schema = newSchema()
+    await pool.query(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.runs (mine text)`)
+    await expect(openPostgresRunStore({ pool, schema })).rejects.toMatchObject({ code: 'invalid_argument' })
+    const { rows } = await pool.query('SELECT relname FROM pg_class WHERE relnamespace = $1::regnamespace', [
+      schema,
+    ])
+    expect(rows).toMatchObject([{ relname: 'runs' }, {}, {}].slice(0, rows.length))
+    const newer = newSchema()
+    await open({ pool, schema: newer })
+    await pool.query(`UPDATE ${newer}.caisson_store SET format = 2`)
+    await expect(openPostgresRunStore({ pool, schema: newer })).rejects.toMatchObject({ code: 'unsupported' })
+  })
+
+  it('is missed when it is dropped, and not made anew', async () => {
+    const schema = newSchema()
+    const store = await open({ pool, schema })
+    const lease = await store.lease('r', HOUR_MS)
+    await pool.query(`DROP SCHEMA ${schema} CASCADE`)
+    const vanished = { code: 'store_failed', details: { vanished: true } }
+    for (const attempt of [
+      () => store.head('r'),
+      () => store.runs(),
+      () => store.getBlob(sha256(text('x'))),
+      () => store.append('r', 0, [text('a')], lease),
+      () => put(store, text('x')),
+      () => store.lease('q', HOUR_MS),
+    ]) {
+      await expect(attempt()).rejects.toMatchObject(vanished)
+    }
+  })
+})
+
+describe('a store in Postgres', () => {
+  it('refuses impossible options', async () => {
+    const wrong: unknown[] = [
+      {},
+      { connectionString, pool },
+      { connectionString: 'mysql://x' },
+      { pool: {} },
+      { pool, timeoutMs: 0 },
+      { pool, size: 1 },
+    ]
+    for (const options of wrong) {
+      await expect(openPostgresRunStore(options as never)).rejects.toMatchObject({ code: 'invalid_argument' })
+    }
+  })
+
+  it('says how to get pg where it is missing', async () => {
+    vi.doMock('pg', () => {
+      throw new Error('it is not there')
+    })
+    try {
+      await expect(openPostgresRunStore({ connectionString })).rejects.toMatchObject({
+        code: 'unsupported',
+        message: expect.stringContaining('npm install pg'),
+      })
+    } finally {
+      vi.doUnmock('pg')
+    }
+  })
+
+  it('never shows the password, whatever is wrong', async () => {
+    const { port } = new URL(connectionString)
+    const secret = 's3cr3t'
+    for (const wrong of [
+      `postgres://caisson:${secret}@127.0.0.1:${port}/postgres`,
+      `postgres://caisson:${secret}@127.0.0.1:1/postgres`,
+      `postgres://caisson:${secret}@[/postgres`,
+      `postgres//caisson:${secret}@127.0.0.1/postgres`,
+    ]) {
+      const error: unknown = await openPostgresRunStore({ connectionString: wrong }).catch((e: unknown) => e)
+      expect(error).toHaveProperty('code', expect.stringMatching(/^(store_failed|invalid_argument)$/))
+      expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(secret)
+    }
+  })
+
+  it('keeps checkpoints in parts, and misses one that is gone', async () => {
+    const schema = newSchema()
+    const store = await open({ pool, schema })
+    const large = new Uint8Array(9_000_001).fill(7)
+    large.set([1, 2, 3], 4_194_303)
+    const id = await put(store, large)
+    expect(sha256((await store.getBlob(id)) ?? text(''))).toBe(id)
+    await pool.query(`DELETE FROM ${schema}.contents WHERE part = 1`)
+    await expect(store.getBlob(id)).rejects.toMatchObject({ code: 'corrupted' })
+  })
+
+  it('4: has its checkpoints protected by the database itself', async () => {
+    const schema = newSchema()
+    const store = await open({ pool, schema })
+    const lease = await store.lease('r', HOUR_MS)
+    await store.setHead('r', headOf(1, await put(store, text('x'))), lease)
+    await expect(pool.query(`DELETE FROM ${schema}.checkpoints`)).rejects.toMatchObject({ code: '23503' })
+  })
+
+  it('1: is durable where the server would not be by itself, and ends what takes too long', async () => {
+    const careless = new pg.Pool({
+      connectionString,
+      options:
+        '-c synchronous_commit=off -c bytea_output=escape -c default_transaction_isolation=serializable',
+    })
+    const settings = new Set<string>()
+    const watched = watchPostgres(careless, {
+      before: async ({ sql, client }) => {
+        if (sql !== 'COMMIT') return
+        const types = { getTypeParser: () => (value: string) => value }
+        const shown = await client.query({
+          text: `SELECT current_setting('synchronous_commit') || ' ' || current_setting('transaction_isolation')
+            || ' ' || current_setting('statement_timeout') AS all`,
+          types,
+        })
+        settings.add(String(shown.rows[0]?.all))
+      },
+    })
+    const store = await open({ pool: watched, schema: newSchema(), timeoutMs: 5_000 })
+    const lease = await store.lease('r', HOUR_MS)
+    await store.append('r', 0, [text('\\x00')], lease)
+    expect(await store.entries('r', 0, 9)).toEqual([text('\\x00')])
+    expect([...settings]).toEqual(['on read committed 5s'])
+    await store.close()
+    await careless.query('SELECT 1') // the host's own pool stays open
+    await careless.end()
+  })
+
+  it('2: does not wait for ever for somebody who holds a lock', async () => {
+    const schema = newSchema()
+    const store = await open({ pool, schema, timeoutMs: 100 })
+    const lease = await store.lease('r', HOUR_MS)
+    const other = await pool.connect()
+    await other.query(`BEGIN; SELECT FROM ${schema}.runs FOR UPDATE`)
+    const late = { code: 'store_failed', details: { sqlstate: expect.stringMatching(/55P03|57014/) } }
+    await expect(store.append('r', 0, [text('a')], lease)).rejects.toMatchObject(late)
+    await other.query('ROLLBACK')
+    other.release()
+    await store.append('r', 0, [text('a')], lease)
+  })
+
+  it('2: does not wait for ever for a server that falls silent', async () => {
+    const sockets = new Set<Socket>()
+    const { port } = new URL(connectionString)
+    let silent = false
+    const proxy = createServer((inner) => {
+      const outer = connect(Number(port), '127.0.0.1')
+      for (const [from, to] of [
+        [inner, outer],
+        [outer, inner],
+      ] as const) {
+        sockets.add(from)
+        from.on('data', (bytes) => {
+          if (!silent) to.write(bytes)
+        })
+        from.on('error', () => {})
+        from.on('close', () => to.destroy())
+      }
+    })
+    proxy.listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    const through = new URL(connectionString)
+    through.port = String((proxy.address() as { port: number }).port)
+    const store = await open({ connectionString: through.href, schema: newSchema(), timeoutMs: 250 })
+    const lease = await store.lease('r', HOUR_MS)
+    silent = true
+    for (const attempt of [() => store.append('r', 0, [text('a')], lease), () => store.head('r')]) {
+      await expect(attempt()).rejects.toMatchObject({ code: 'store_failed' })
+    }
+    silent = false
+    await store.append('r', 0, [text('a')], lease)
+    await store.close()
+    for (const socket of sockets) socket.destroy()
+    proxy.close()
+  })
 })

@@ -17,25 +17,26 @@ export type Query = (text: string, values?: readonly unknown[]) => Promise<Postg
 
 /** How often a transaction is tried that others get in the way of. */
 const MOST_ATTEMPTS = 10
-/** How much longer than the server this side waits. */
-const MARGIN_MS = 2_000
+/** How much longer than the server this side waits, at most. */
+const MOST_MARGIN_MS = 2_000
 
 const AS_TEXT = { getTypeParser: () => (value: string) => value }
 const ignore = (): void => {}
 
 export class PostgresSessions {
   readonly #pool: PostgresPool
-  readonly #timeoutMs: number
+  /** Of this side. */
+  readonly #limitMs: number
   readonly #begin: string
 
   /** @param timeoutMs whole; for each statement, and for a connection */
   constructor(pool: PostgresPool, timeoutMs: number) {
     this.#pool = pool
-    this.#timeoutMs = timeoutMs
+    this.#limitMs = timeoutMs + Math.min(timeoutMs, MOST_MARGIN_MS)
     this.#begin = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
       SET LOCAL statement_timeout = ${timeoutMs};
       SET LOCAL lock_timeout = ${timeoutMs};
-      SET LOCAL idle_in_transaction_session_timeout = ${timeoutMs + MARGIN_MS};
+      SET LOCAL idle_in_transaction_session_timeout = ${this.#limitMs};
       SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`
   }
 
@@ -112,7 +113,7 @@ export class PostgresSessions {
   async #inTime<T>(answer: Promise<T>): Promise<T> {
     let timer: ReturnType<typeof setTimeout> | undefined
     const silence = new Promise<never>((_, reject) => {
-      const limitMs = this.#timeoutMs + MARGIN_MS
+      const limitMs = this.#limitMs
       timer = setTimeout(() => reject(new Error(`No answer for ${limitMs} ms.`)), limitMs)
     })
     try {

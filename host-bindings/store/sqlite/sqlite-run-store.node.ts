@@ -13,6 +13,7 @@
  */
 import { toHex } from '../../../src/base/bytes.ts'
 import type { Digest } from '../../../src/base/digest.ts'
+import { CaissonError } from '../../../src/base/errors.ts'
 import { checkOptions, type OptionChecks, wholeFrom } from '../../../src/base/option-checks.ts'
 import type { Collected, CollectOptions, RunHead, RunLease, RunStore } from '../../../src/ports/run-store.ts'
 import {
@@ -89,6 +90,8 @@ export async function openSqliteRunStoreWith(
 /** A run that this store holds. */
 interface Held {
   readonly run: string
+  /** Of this lease. */
+  readonly id: string
   readonly token: number
   /** By the monotonic clock of this process. */
   untilMs: number
@@ -104,6 +107,8 @@ class SqliteRunStore implements RunStore {
   readonly #runs: RunTable
   readonly #group: WriteGroup
   readonly #held = new Map<string, Held>()
+  /** Leases that may be in the file though nobody here has them: what took or gave them back failed. By run. */
+  readonly #loose = new Map<string, string>()
   /** What has begun and not ended: the file stays open for it. */
   readonly #pending = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
@@ -169,11 +174,18 @@ class SqliteRunStore implements RunStore {
     // From before anybody else can see the lease: this holder stops before others begin.
     const untilMs = this.#machine.monotonicMs() + ttlMs
     return this.#do('taking a lease', async () => {
-      const token = await this.#group.add(() => this.#take(run, ttlMs))
-      this.#watch.forget(run)
-      const held: Held = { run, token, untilMs }
-      this.#held.set(run, held)
-      return this.#leaseOf(held)
+      const id = toHex(crypto.getRandomValues(new Uint8Array(16)))
+      try {
+        const token = await this.#group.add(() => this.#take(run, id, ttlMs))
+        this.#watch.forget(run)
+        this.#loose.delete(run)
+        const held: Held = { run, id, token, untilMs }
+        this.#held.set(run, held)
+        return this.#leaseOf(held)
+      } catch (error) {
+        if (!CaissonError.is(error)) this.#loose.set(run, id)
+        throw error
+      }
     })
   }
 
@@ -230,12 +242,14 @@ class SqliteRunStore implements RunStore {
   }
 
   /** @returns the token. @throws CaissonError `store_conflict` while somebody holds the run */
-  #take(run: string, ttlMs: number): number {
+  #take(run: string, id: string, ttlMs: number): number {
     const holder = this.#runs.holder(run)
-    const leftMs = holder === undefined ? 0 : this.#watch.remainingMs(run, holder.lease, `${holder.beats}`)
-    if (leftMs > 0) throw heldByOther(run, leftMs)
+    if (holder !== undefined && holder.lease.id !== this.#loose.get(run)) {
+      const leftMs = this.#watch.remainingMs(run, holder.lease, `${holder.beats}`)
+      if (leftMs > 0) throw heldByOther(run, leftMs)
+    }
     return this.#runs.take(run, {
-      id: toHex(crypto.getRandomValues(new Uint8Array(16))),
+      id,
       machine: this.#machine.id,
       process: this.#machine.process,
       ttlMs,
@@ -275,7 +289,11 @@ class SqliteRunStore implements RunStore {
   async #release(held: Held): Promise<void> {
     if (this.#held.get(held.run) !== held) return
     this.#held.delete(held.run)
-    await this.#group.add(() => this.#runs.giveBack(held.run, held.token)).catch(() => {})
+    try {
+      await this.#group.add(() => this.#runs.giveBack(held.run, held.token))
+    } catch {
+      this.#loose.set(held.run, held.id)
+    }
   }
 
   async #look<T>(doing: string, act: () => T): Promise<T> {
