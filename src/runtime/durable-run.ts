@@ -7,7 +7,9 @@
  * 2. One checkpoint is written at a time; the guest goes on meanwhile, for it was copied.
  * 3. A checkpoint that cannot be written takes nothing away: the one before is still the head.
  * 4. A head whose writing failed may have been written all the same: it is read again before the next one.
- * 5. A checkpoint that could not be written while the guest goes on is counted and told: the run stands on the one
+ * 5. What is open (calls without an answer) stands in every checkpoint and its mark again: where that is much, there is
+ *    none until the log has grown by as much, or it must be.
+ * 6. A checkpoint that could not be written while the guest goes on is counted and told: the run stands on the one
  *    before, and on the log, without which nothing goes on.
  */
 import type { Digest } from '../base/digest.ts'
@@ -72,6 +74,8 @@ interface Waiting {
 }
 
 const UNCHECKPOINTED: Pick<RunHead, 'chain' | 'position'> = { chain: [], position: 0 }
+/** What checkpoints may repeat without a thought: the calls of most programs. */
+const FEW_OPEN_BYTES = 16_384
 const DEFAULT_POLICY = { calls: 16, bytes: 262_144, ms: 1_000, links: 24 }
 
 export class DurableRun {
@@ -160,7 +164,9 @@ export class DurableRun {
       await this.#take(machine, session)
       await this.settle()
       if (this.#failure !== undefined) throw this.#failure
-    } else if (this.#writing === undefined && this.#isDue()) await this.#take(machine, session)
+    } else if (this.#writing === undefined && this.#isDue() && this.#isWorthIt(machine)) {
+      await this.#take(machine, session)
+    }
   }
 
   /** Resolves when no checkpoint is being written. */
@@ -249,6 +255,13 @@ export class DurableRun {
       this.recorder.bytes - this.#bytesAtLast >= bytes ||
       this.#options.clock.monotonic() - this.#timeAtLast >= ms
     )
+  }
+
+  /** Invariant 5. */
+  #isWorthIt({ pending }: Machine): boolean {
+    const asked = pending.reduce((sum, { bytes }) => sum + bytes, 0)
+    const open = Math.max(asked, this.recorder.openBytes)
+    return open <= FEW_OPEN_BYTES || this.recorder.bytes - this.#bytesAtLast >= open
   }
 
   async #take(machine: Machine, session: Session): Promise<void> {

@@ -104,7 +104,7 @@ describe('what somebody decides about a run that has ended', () => {
 })
 
 describe('checkpoints that cannot be written while a run goes on', () => {
-  it('are counted in its outcome and told to telemetry, and the run goes on (invariant 5)', async () => {
+  it('are counted in its outcome and told to telemetry, and the run goes on (invariant 6)', async () => {
     const whole = createMemoryRunStore()
     let times = 0
     const store: RunStore = {

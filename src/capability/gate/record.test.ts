@@ -21,6 +21,19 @@ describe('the record', () => {
     }
   })
 
+  it('of a run that somebody else has by now ends the run as lost, before and after the effect', async () => {
+    const lost = (): Promise<void> => Promise.reject(new CaissonError('lease_lost', 'Taken.'))
+    const report = vi.fn()
+    for (const callLog of [
+      { intent: lost, result: () => {} },
+      { intent: () => {}, result: lost },
+    ]) {
+      const delivery = await testGate([tool(() => 'value')], undefined, { callLog, report }).call('a.tool')
+      expect(delivery).toMatchObject({ fatal: true, answer: { ok: false, error: { code: 'lease_lost' } } })
+    }
+    expect(report).not.toHaveBeenCalled()
+  })
+
   it('that cannot take the result keeps the answer from the guest, and ends the run', async () => {
     const result = (): Promise<void> => Promise.reject(new Error('disk full'))
     const { call } = testGate([tool(() => 'value')], undefined, { callLog: { intent: () => {}, result } })

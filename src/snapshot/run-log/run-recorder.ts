@@ -7,6 +7,7 @@
  *    budgets go with the next one of these: what follows from them for the world is written after them.
  * 3. What is asked to be written while a write is under way goes into the next one, together.
  * 4. After a write failed nothing more is written: whoever asks is told.
+ * 5. What a mark repeats is known before it is made (`openBytes`): whoever marks too often writes the same again.
  */
 import { asError } from '../../base/errors.ts'
 import type { Ledger, LedgerState } from '../../capability/budget.ts'
@@ -15,6 +16,7 @@ import type { TimeSpent } from '../../machine/time-keeper.ts'
 import type { CallIntent, CallLog, CallResult, SyncCallRecord } from '../../ports/call-log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RunLease, RunStore } from '../../ports/run-store.ts'
+import { measureValue } from '../../values/copy-value.ts'
 import type { EntryCodec } from './entry-codec.ts'
 import type { BudgetEntry, IntentEntry, MarkEntry, RunEntry } from './run-entry.ts'
 
@@ -42,6 +44,9 @@ export class RunRecorder implements CallLog {
   readonly #options: RunRecorderOptions
   readonly #open = new Map<number, IntentEntry>()
   readonly #known = new Map<number, Answer>()
+  /** Of what is open or known, by the id of its call. */
+  readonly #sizes = new Map<number, number>()
+  #openBytes = 0
   #queue: RunEntry[] = []
   /** Entries that are written, or being written. */
   #at: number
@@ -54,13 +59,24 @@ export class RunRecorder implements CallLog {
   constructor(options: RunRecorderOptions) {
     this.#options = options
     this.#at = options.at
-    for (const intent of options.open ?? []) this.#open.set(intent.id, intent)
-    for (const answer of options.known ?? []) this.#known.set(answer.id, answer)
+    for (const intent of options.open ?? []) {
+      this.#open.set(intent.id, intent)
+      this.#size(intent.id, measureValue(intent.args).bytes)
+    }
+    for (const answer of options.known ?? []) {
+      this.#known.set(answer.id, answer)
+      this.#size(answer.id, answer.ok ? measureValue(answer.value).bytes : 0)
+    }
   }
 
-  /** Bytes written so far. */
+  /** Bytes written so far, but for marks. */
   get bytes(): number {
     return this.#bytes
+  }
+
+  /** About how many bytes a mark would repeat: calls without an answer, and answers that were not delivered. */
+  get openBytes(): number {
+    return this.#openBytes
   }
 
   async intent(record: CallIntent): Promise<void> {
@@ -93,6 +109,7 @@ export class RunRecorder implements CallLog {
     const recorded = answers.map((answer) => (this.#known.has(answer.id) ? answer.id : answer))
     for (const { id } of answers) {
       this.#known.delete(id)
+      this.#size(id, 0)
       this.#open.delete(id) // one that was let in in an earlier life, and is refused by the rules of now
     }
     this.add({ type: 'turn', nowMs, answers: recorded })
@@ -145,15 +162,28 @@ export class RunRecorder implements CallLog {
     try {
       const sealed: Uint8Array[] = []
       for (const [i, entry] of entries.entries()) {
-        sealed.push(await codec.seal(entry, { tenant, run, at: first + i }))
+        const bytes = await codec.seal(entry, { tenant, run, at: first + i })
+        sealed.push(bytes)
+        this.#count(entry, bytes.length)
       }
-      for (const { length } of sealed) this.#bytes += length
       await store.append(run, first, sealed, lease)
     } catch (error) {
       this.#failure = asError(error)
     } finally {
       this.#writing = undefined
     }
+  }
+
+  #count(entry: RunEntry, bytes: number): void {
+    if (entry.type !== 'mark') this.#bytes += bytes
+    if (entry.type === 'intent' && this.#open.has(entry.id)) this.#size(entry.id, bytes)
+    if (entry.type === 'result' && this.#known.has(entry.answer.id)) this.#size(entry.answer.id, bytes)
+  }
+
+  #size(id: number, bytes: number): void {
+    this.#openBytes += bytes - (this.#sizes.get(id) ?? 0)
+    if (bytes === 0) this.#sizes.delete(id)
+    else this.#sizes.set(id, bytes)
   }
 
   #addBudget(): void {
