@@ -12,7 +12,16 @@
  * 2. Only a failed test counts as noticed, not a file that no longer loads.
  * 3. A hang counts only where the entry says that it may.
  */
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DEFENCES } from '../test/defences.ts'
@@ -39,7 +48,8 @@ try {
   await copyTree()
   const whole = await runTests([...new Set(chosen.flatMap(({ tests }) => tests))], 10 * HANG_MS)
   if (whole.code !== 0) {
-    throw new Error(`With every defence in place: ${firstFailedTest() ?? loadFailure()}`)
+    const reason = firstFailedTest() ?? loadFailure() ?? whole.output.trim().slice(-2_000)
+    throw new Error(`With every defence in place: ${reason}`)
   }
   process.stdout.write(`ok      all defences in place ${seconds(whole.elapsedMs)}\n`)
   let unnoticed = 0
@@ -75,7 +85,8 @@ async function runWithout(defence: Defence): Promise<{ noticed: boolean; how: st
     }
     const failed = firstFailedTest()
     if (failed !== undefined) return { noticed: true, how: failed }
-    return { noticed: false, how: code === 0 ? 'every test passes' : `no test could run: ${loadFailure()}` }
+    const failure = loadFailure() ?? 'for no reason that vitest names'
+    return { noticed: false, how: code === 0 ? 'every test passes' : `no test could run: ${failure}` }
   } finally {
     writeFileSync(path, original)
     await rebuild(defence)
@@ -98,6 +109,8 @@ interface ReportedFile {
 }
 
 function reportedFiles(): readonly ReportedFile[] {
+  // None where vitest could not begin.
+  if (!existsSync(join(copy, 'report.json'))) return []
   const report = JSON.parse(readFileSync(join(copy, 'report.json'), 'utf8')) as {
     testResults: ReportedFile[]
   }
@@ -114,9 +127,9 @@ function firstFailedTest(): string | undefined {
 }
 
 /** Why a file of the last run could not be loaded, in one line. */
-function loadFailure(): string {
+function loadFailure(): string | undefined {
   const messages = reportedFiles().map(({ message }) => message.trim().split('\n')[0] ?? '')
-  return messages.find((message) => message !== '') ?? 'for no reason that vitest names'
+  return messages.find((message) => message !== '')
 }
 
 async function rebuild(defence: Defence): Promise<void> {
@@ -143,6 +156,8 @@ async function copyTree(): Promise<void> {
     copyIfThere(join(ROOT, file), join(copy, file))
   }
   for (const shared of ['node_modules', '.cache/chromium']) {
+    // A browser that is fetched in the copy stays: a link to nowhere would have no place for it.
+    mkdirSync(join(ROOT, shared), { recursive: true })
     symlinkSync(join(ROOT, shared), join(copy, shared))
   }
 }
