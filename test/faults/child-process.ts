@@ -1,6 +1,6 @@
 /** Starts `store-child.ts` in processes of its own, bundled once so that each starts within a blink. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
@@ -18,13 +18,21 @@ export interface StoreChild {
 export interface StoreChildren extends AsyncDisposable {
   /** A new, empty folder. */
   folder(): string
-  start(mode: string, folder: string, number?: number): StoreChild
+  /** @param place as `openStoreAt` takes it */
+  start(mode: string, place: string, number?: number): StoreChild
 }
+
+/** Inside the repository: what is not bundled is found from there. */
+const BUNDLES = join(import.meta.dirname, '../../.cache/children')
+/** Drivers of databases. */
+const NOT_BUNDLED = ['better-sqlite3', 'pg']
 
 /** Bundles the child. Disposing ends children that still run, and removes folders. */
 export async function openStoreChildren(): Promise<StoreChildren> {
   const scratch = mkdtempSync(join(tmpdir(), 'caisson-children-'))
-  const outfile = join(scratch, 'store-child.mjs')
+  mkdirSync(BUNDLES, { recursive: true })
+  const bundle = mkdtempSync(join(BUNDLES, 'child-'))
+  const outfile = join(bundle, 'store-child.mjs')
   const running = new Set<ChildProcess>()
   let folders = 0
   await build({
@@ -34,6 +42,7 @@ export async function openStoreChildren(): Promise<StoreChildren> {
     format: 'esm',
     platform: 'node',
     target: 'node20',
+    external: NOT_BUNDLED,
     logLevel: 'error',
   })
   return {
@@ -41,8 +50,8 @@ export async function openStoreChildren(): Promise<StoreChildren> {
       folders += 1
       return join(scratch, `${folders}`)
     },
-    start: (mode, folder, number = 0) => {
-      const child = spawn(process.execPath, [outfile, mode, folder, `${number}`], { stdio: 'pipe' })
+    start: (mode, place, number = 0) => {
+      const child = spawn(process.execPath, [outfile, mode, place, `${number}`], { stdio: 'pipe' })
       running.add(child)
       const lines: unknown[] = []
       let errors = ''
@@ -73,7 +82,7 @@ export async function openStoreChildren(): Promise<StoreChildren> {
       const gone = [...running].map((child) => new Promise((resolve) => child.on('close', resolve)))
       for (const child of running) child.kill('SIGKILL')
       await Promise.all(gone)
-      rmSync(scratch, { recursive: true, force: true })
+      for (const folder of [scratch, bundle]) rmSync(folder, { recursive: true, force: true })
     },
   }
 }

@@ -1,20 +1,17 @@
 /**
- * A process with a store of its own, for tests that kill it or let it race: `node store-child.mjs MODE FOLDER [NUMBER]`.
+ * A process with a store of its own, for tests that kill it or let it race: `node store-child.mjs MODE PLACE [NUMBER]`.
  *
  * Every acknowledged step is written to standard output, at once, as one line of JSON.
  */
 import { writeSync } from 'node:fs'
-import { openRunStoreIn } from '../../host-bindings/store/node/directory-run-store.node.ts'
-import { thisMachine } from '../../host-bindings/store/node/machine.node.ts'
-import { openFolder } from '../../host-bindings/store/node/store-root.node.ts'
 import { type Digest, sha256 } from '../../src/base/digest.ts'
 import { CaissonError } from '../../src/base/errors.ts'
 import type { RunLease, RunStore } from '../../src/ports/run-store.ts'
+import { openStoreAt } from './store-place.ts'
 import { pictureAfter, STORY, StoryTeller } from './store-story.ts'
-import { watchFolder } from './watched-folder.ts'
 
 const HOUR_MS = 3_600_000
-const [, , mode = '', folder = '', argument = ''] = process.argv
+const [, , mode = '', place = '', argument = ''] = process.argv
 const number = Number(argument)
 
 const say = (line: unknown): void => {
@@ -109,10 +106,8 @@ const MODES: Readonly<Record<string, (store: RunStore) => Promise<void>>> = {
   },
 }
 
-const watched = watchFolder(await openFolder(folder), {
-  before: (operation) => {
-    if (mode === 'story' && operation.number === number) process.kill(process.pid, 'SIGKILL')
-  },
+const store = await openStoreAt(place, (operation) => {
+  if (mode === 'story' && operation === number) process.kill(process.pid, 'SIGKILL')
 })
-await MODES[mode]?.(await openRunStoreIn(watched, thisMachine()))
+await MODES[mode]?.(store)
 process.exit(0)

@@ -1,0 +1,9 @@
+/** Several real processes on one file of SQLite. */
+import { describeRacing } from './racing-processes.contract.ts'
+
+describeRacing({
+  newPlace: (children) => `sqlite:${children.folder()}/runs.db`,
+  noticesDeath: true,
+  rounds: 6,
+  heads: 12,
+})
