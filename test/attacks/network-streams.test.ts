@@ -10,18 +10,20 @@ const CODE = `const code = (promise) => promise.then(() => 'read', (error) => er
 
 describe('42: the name of a body', () => {
   it('is worth nothing to another guest, and nothing when it is made up', async () => {
-    let name: unknown
-    let go: () => void = () => {}
-    const named = new Promise<void>((resolve) => {
-      go = resolve
+    let tellName: (name: unknown) => void = () => {}
+    const named = new Promise<unknown>((resolve) => {
+      tellName = resolve
+    })
+    let tellOwner: () => void = () => {}
+    const tried = new Promise<void>((resolve) => {
+      tellOwner = resolve
     })
     const { runtime, origin } = await openNet(
       (_request, response) => response.end('secret'),
       {},
       async (what) => {
-        name = what
-        go()
-        await thieves
+        tellName(what)
+        await tried
       },
     )
     const owner = runtime.run(
@@ -30,20 +32,18 @@ describe('42: the name of a body', () => {
        return new TextDecoder().decode((await net.readBody({ stream, offset: 0 })).bytes)`,
       { input: origin, grants: GRANTS },
     )
-    let thieves: Promise<unknown> = Promise.resolve()
-    const stealing = named.then(() => {
-      thieves = runtime.run(
-        `${CODE}
-         const mine = (await net.fetch({ url: input.origin, as: 'stream' })).stream
-         const found = []
-         for (const want of ['chunk', 'rest', 'nothing']) for (const stream of [input.name, '1', mine.toUpperCase(), '__proto__', 'constructor'])
-           found.push(await code(net.readBody({ stream, offset: 0, want })))
-         return [mine === input.name, found, await code(net.readBody({ stream: mine, offset: 0 }))]`,
-        { input: { origin, name }, grants: GRANTS },
-      )
-      return thieves
-    })
-    const [owned, stolen] = await Promise.all([owner, stealing])
+    const name = await named
+    const stolen = await runtime.run(
+      `${CODE}
+       const mine = (await net.fetch({ url: input.origin, as: 'stream' })).stream
+       const found = []
+       for (const want of ['chunk', 'rest', 'nothing']) for (const stream of [input.name, '1', mine.toUpperCase(), '__proto__', 'constructor'])
+         found.push(await code(net.readBody({ stream, offset: 0, want })))
+       return [mine === input.name, found, await code(net.readBody({ stream: mine, offset: 0 }))]`,
+      { input: { origin, name }, grants: GRANTS },
+    )
+    tellOwner()
+    const owned = await owner
     // Closing what one does not have is no news; the owner still reads its body.
     const found = [...Array(10).fill('body_lost'), ...Array(5).fill('read')]
     expect(stolen).toMatchObject({ status: 'completed', value: [false, found, 'read'] })

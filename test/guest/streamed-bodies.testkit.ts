@@ -83,8 +83,8 @@ export async function hoard(
     most = Math.max(most, opened)
     const pull = (controller: ReadableStreamDefaultController): void => {
       pulls += 1
-      if (pulls <= 2)
-        controller.enqueue(new Uint8Array(70_000)) // together more than is read ahead
+      if (pulls <= 3)
+        controller.enqueue(new Uint8Array(66_000)) // two of them are more than is read ahead
       else {
         controller.close()
         close()
