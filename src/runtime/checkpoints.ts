@@ -16,7 +16,7 @@ import { type DecodedChain, decodeChain } from '../snapshot/container/decode-cha
 import { encodeCheckpoint } from '../snapshot/container/encode-checkpoint.ts'
 import { type InspectedCheckpoint, inspectCheckpoint } from '../snapshot/container/inspect-checkpoint.ts'
 import type { PageTree } from '../snapshot/page-tree.ts'
-import type { EntryCodecOptions } from '../snapshot/run-log/entry-codec.ts'
+import type { EntrySealOptions } from '../snapshot/run-log/entry-seal.ts'
 import { decodeGuestState, encodeGuestState, type GuestState } from './guest-state.ts'
 
 const MARK_BYTES = 16
@@ -106,7 +106,7 @@ export class Checkpoints {
   }
 
   /** What log entries are sealed with. */
-  get sealing(): EntryCodecOptions {
+  get sealing(): EntrySealOptions {
     const { ports, keys } = this.#decodeOptions()
     return { ports, ...(keys && { keys }) }
   }

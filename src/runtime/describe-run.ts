@@ -11,7 +11,8 @@ import { CaissonError } from '../base/errors.ts'
 import { type Limits, parseLimits } from '../machine/limits.ts'
 import type { RunHead, RunStore } from '../ports/run-store.ts'
 import { type InspectedCheckpoint, inspectCheckpoint } from '../snapshot/container/inspect-checkpoint.ts'
-import { EntryCodec, type EntryCodecOptions } from '../snapshot/run-log/entry-codec.ts'
+import { EntryCodec } from '../snapshot/run-log/entry-codec.ts'
+import type { EntrySealOptions } from '../snapshot/run-log/entry-seal.ts'
 import type { EndEntry, IntentEntry, RunEntry, StartEntry } from '../snapshot/run-log/run-entry.ts'
 import { foldRun, type RunRecord } from '../snapshot/run-log/run-record.ts'
 import { decodeRunSummary, type RunSummary, type SummarizedCall } from './run-summary.ts'
@@ -69,7 +70,7 @@ export interface DescribedRun {
  */
 export async function listRuns(
   store: RunStore,
-  options: EntryCodecOptions,
+  options: EntrySealOptions,
   tenant: string,
 ): Promise<readonly ListedRun[]> {
   const listed: ListedRun[] = []
@@ -94,7 +95,7 @@ export async function listRuns(
 async function listRun(
   store: RunStore,
   run: string,
-  options: EntryCodecOptions,
+  options: EntrySealOptions,
   tenant: string,
 ): Promise<ListedRun> {
   const head = await store.head(run)
@@ -121,7 +122,7 @@ async function listRun(
 export async function describeRun(
   store: RunStore,
   run: string,
-  options: EntryCodecOptions,
+  options: EntrySealOptions,
   tenant: string,
 ): Promise<DescribedRun> {
   const head = await store.head(run)
@@ -177,7 +178,7 @@ async function readLog(
   run: string,
   from: number,
   most: number,
-  options: EntryCodecOptions,
+  options: EntrySealOptions,
   tenant: string,
 ): Promise<readonly { readonly entry: RunEntry; readonly length: number }[]> {
   const codec = new EntryCodec(options)
@@ -198,7 +199,7 @@ async function readLog(
 async function startEngine(
   store: RunStore,
   run: string,
-  options: EntryCodecOptions,
+  options: EntrySealOptions,
   tenant: string,
 ): Promise<string | undefined> {
   try {
@@ -214,7 +215,7 @@ const UNREADABLE: ReadonlySet<string> = new Set(['corrupted', 'checkpoint_refuse
 
 async function inspected(
   bytes: Uint8Array | undefined,
-  { ports }: EntryCodecOptions,
+  { ports }: EntrySealOptions,
 ): Promise<InspectedCheckpoint | undefined> {
   if (bytes === undefined) return undefined
   try {

@@ -1,0 +1,132 @@
+/**
+ * The journal of a run: an append-only, hash-chained log of small records in a store.
+ *
+ * Invariants
+ * 1. Records stand in the order in which they were added, each names the one before by its digest, and none is ever
+ *    changed.
+ * 2. What is added while a write is under way goes into the next one, together: one write of the store for many.
+ * 3. After a write failed nothing more is written, and whoever waits is told: what the store has is what it acknowledged.
+ * 4. What is read was checked: the chain, the numbers, and with a key every MAC.
+ */
+import { asError, CaissonError } from '../base/errors.ts'
+import type { RunLease, RunStore } from '../ports/run-store.ts'
+import { EntrySeal, type EntrySealOptions } from '../snapshot/run-log/entry-seal.ts'
+import { decodeCanonical } from '../values/decode-canonical.ts'
+import { encodeCanonical } from '../values/encode-canonical.ts'
+import type { ValueLimits } from '../values/limits.ts'
+
+/** Of one record: what is larger is kept beside it, by its digest. */
+export const RECORD_LIMITS: ValueLimits = { bytes: 1024 * 1024, nodes: 100_000, depth: 200 }
+
+/** Entries asked of the store at once. */
+const PAGE = 1_000
+
+export interface JournalOptions {
+  readonly store: Pick<RunStore, 'append' | 'entries'>
+  readonly run: string
+  readonly tenant: string
+  readonly sealing: EntrySealOptions
+}
+
+/**
+ * Reads a journal from its beginning.
+ * @param onRecord gets every record in order; what it throws ends the reading
+ * @returns how many there were
+ * @throws CaissonError `corrupted`, `checkpoint_refused`, `store_failed`
+ */
+export async function readJournal(
+  options: JournalOptions,
+  onRecord: (record: unknown, at: number) => void,
+): Promise<number> {
+  return readThrough(options, new EntrySeal(options.sealing, 'journal'), onRecord)
+}
+
+/** @param seal knows the last record afterwards */
+async function readThrough(
+  { store, run, tenant }: JournalOptions,
+  seal: EntrySeal,
+  onRecord: (record: unknown, at: number) => void,
+): Promise<number> {
+  for (let at = 0; ; ) {
+    const page = await store.entries(run, at, PAGE)
+    for (const sealed of page) {
+      onRecord(decodeCanonical(await seal.open(sealed, { tenant, run, at }), RECORD_LIMITS), at)
+      at += 1
+    }
+    if (page.length < PAGE) return at
+  }
+}
+
+/** Writes a journal on. */
+export class Journal {
+  readonly #options: JournalOptions
+  readonly #lease: RunLease
+  readonly #seal: EntrySeal
+  #queue: Uint8Array[] = []
+  #at: number
+  #writing: Promise<void> | undefined
+  #failure: Error | undefined
+
+  private constructor(options: JournalOptions, lease: RunLease, seal: EntrySeal, at: number) {
+    this.#options = options
+    this.#lease = lease
+    this.#seal = seal
+    this.#at = at
+  }
+
+  /**
+   * Opens a journal to write it on.
+   * @param onRecord gets every record that is there, in order; what it throws ends the opening
+   * @throws CaissonError as `readJournal`
+   */
+  static async open(
+    options: JournalOptions,
+    lease: RunLease,
+    onRecord: (record: unknown, at: number) => void,
+  ): Promise<Journal> {
+    const seal = new EntrySeal(options.sealing, 'journal')
+    return new Journal(options, lease, seal, await readThrough(options, seal, onRecord))
+  }
+
+  /** Records that are written, or being written, or wait for it. */
+  get length(): number {
+    return this.#at + this.#queue.length
+  }
+
+  /** Adds a record, which is encoded at once: it may change afterwards. @throws CaissonError `value_refused`, `value_too_large` */
+  add(record: unknown): void {
+    this.#queue.push(encodeCanonical(record, RECORD_LIMITS, 'record'))
+  }
+
+  /** Resolves when everything that was added is written. @throws CaissonError what the store throws */
+  async flush(): Promise<void> {
+    while (this.#queue.length > 0 || this.#writing !== undefined) {
+      if (this.#failure !== undefined) throw this.#failure
+      this.#writing ??= this.#write()
+      await this.#writing
+    }
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  async #write(): Promise<void> {
+    const { store, run, tenant } = this.#options
+    // What else is added in this turn of the host goes along.
+    await undefined
+    const records = this.#queue
+    this.#queue = []
+    const first = this.#at
+    this.#at += records.length
+    try {
+      const sealed: Uint8Array[] = []
+      for (const [i, record] of records.entries())
+        sealed.push(await this.#seal.seal(record, { tenant, run, at: first + i }))
+      await store.append(run, first, sealed, this.#lease)
+    } catch (error) {
+      this.#failure = CaissonError.is(error)
+        ? error
+        : new CaissonError('store_failed', 'The journal could not be written.', { cause: asError(error) })
+    } finally {
+      this.#writing = undefined
+    }
+  }
+}
