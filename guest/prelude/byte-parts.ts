@@ -1,5 +1,5 @@
 /** What the units of byte streams share. */
-import type { Algorithm, Chain, Controller, Readable, Reader, ReadRequest, Strategy } from './stream-parts.ts'
+import type { Chain, Readable, Reader, ReadRequest } from './stream-parts.ts'
 
 /** A part of a buffer that holds bytes. */
 export interface Entry {
@@ -24,36 +24,40 @@ export interface Pull {
   reader: 'byob' | 'default' | 'none'
 }
 
-/** What a controller of bytes has beside what each has. */
+/** What a stream that fills buffers has beside what each has. */
 export interface Bytes {
   pulls: Chain<Pull>
+  /** Size of the buffers for those that read without one. */
   readonly autoAllocate: number | undefined
   request: BYOBRequest | undefined
 }
 
 /** Behind a `ReadableStreamBYOBRequest`. */
 export interface BYOBRequest {
-  controller: Controller | undefined
+  /** Undefined when it was answered. */
+  stream: Readable | undefined
   view: Uint8Array | null
   facade: object
 }
 
-/** The unit `byte-streams`. */
+/** The unit `byte-streams`: what each kind of stream does in its own way, and what tee needs. */
 export interface ByteStreams {
-  /** Makes the controller of a stream of a guest. @returns what the guest's functions get */
-  readonly control: (
-    stream: Readable,
-    strategy: Strategy,
-    parts: { readonly autoAllocateChunkSize: unknown; readonly cancel: Algorithm; readonly pull: Algorithm },
-  ) => object
-  /** A reader with buffers of its own. @throws TypeError for a stream that is locked, or whose chunks are no bytes */
-  readonly readerOf: (stream: Readable) => object
+  /** Makes a stream of a guest fill buffers. @returns what the guest's functions get */
+  readonly control: (stream: Readable, autoAllocateChunkSize: unknown) => object
+  /** @throws TypeError for options that are none, and for a stream that is locked or has no such reader */
+  readonly getReader: (stream: Readable, options: unknown) => object
+  readonly take: (stream: Readable, request: ReadRequest) => void
+  readonly enqueue: (stream: Readable, chunk: unknown) => void
+  readonly close: (stream: Readable) => void
+  readonly release: (stream: Readable) => void
+  /** Forgets what is to be filled. */
+  readonly forget: (stream: Readable) => void
+  /** Closes it, and gives the buffers back to those that wait. */
+  readonly finish: (stream: Readable) => void
   /** What is asked for; undefined if nothing is. */
-  readonly requestOf: (controller: Controller) => BYOBRequest | undefined
-  /** Says how much was written into what was asked for. */
-  readonly respond: (controller: Controller, count: number) => void
-  /** The same, in another view of that place. */
-  readonly respondWith: (controller: Controller, view: unknown) => void
+  readonly requestOf: (stream: Readable) => BYOBRequest | undefined
+  /** Takes what was written into what was asked for, in another view of that place. */
+  readonly respondWith: (stream: Readable, view: unknown) => void
   /** Reads into a view, of which at least `least` elements are to be filled. */
   readonly readInto: (reader: Reader, view: unknown, least: number, request: ReadRequest) => void
   /** A copy of the bytes of a view, of its own. */

@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-c2806a5464388f53',
+  id: 'quickjs-ea5cc02d291047fa',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -18,7 +18,7 @@ export const ENGINE_MANIFEST: EngineManifest = {
     rejectionField: 160,
   },
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
-  guest: 'bcda8e3550fee5efdbd5b12a177323738466b60ee64106c7ce1a016979b80a9c',
+  guest: 'a164b7c4a7880042eb4262c720b32984cb085f786d76e755a23eb2ff0c9f3060',
   base: 'sha256:5574e486c1495aeeeb78cf46acd2e98b626e1ed1506adc5fa36bcda06618a72f',
   profiles: {
     v8: {

@@ -10,21 +10,17 @@ import { dictionary, requireArguments } from '../arguments.ts'
 import type { BYOBRequest, ByteStreams, Bytes, Entry, Pull } from '../byte-parts.ts'
 import { byteViews } from '../byte-views.ts'
 import type { Unit } from '../host.ts'
-import type {
-  Chain,
-  Controller,
-  Readable,
-  Readables,
-  Reader,
-  ReadRequest,
-  StreamCore,
-} from '../stream-parts.ts'
+import type { Chain, Readable, Readables, Reader, ReadRequest, StreamCore } from '../stream-parts.ts'
 
 const unit: Unit<ByteStreams & Record<string, unknown>> = ({ primordials, use }) => {
-  const { chain, defer, markOf, OURS, promised, requireOurs } = use('stream-core') as unknown as StreamCore
-  const { readables } = use('streams') as unknown as { readables: Readables }
-  const { acquire, cancel, canEnqueue, createController, desiredSize, end, fail } = readables
-  const { pullIfNeeded, readableOf, release, requireOpen, requireStream } = readables
+  const core = use('stream-core') as unknown as StreamCore
+  const { chain, defer, OURS, promised, push, requireOurs, shift } = core
+  const { readables, ReadableStreamDefaultReader } = use('streams') as unknown as {
+    readables: Readables
+    ReadableStreamDefaultReader: new (stream: object) => object
+  }
+  const { acquire, cancel, desiredSize, end, fail } = readables
+  const { pullIfNeeded, readableOf, release: releaseReader, requireOpen, requireStream } = readables
   const { copy, isDetached, lengthOf, partsOf, sizeOf, slice, transfer, viewOf } = byteViews(primordials)
 
   class ReadableStreamBYOBReader {
@@ -50,51 +46,47 @@ const unit: Unit<ByteStreams & Record<string, unknown>> = ({ primordials, use })
         const least = wholeNumber(min)
         if (least === 0) throw new TypeError('"min" is at least 1.')
         if (least > length / sizeOf(name)) throw new RangeError('"min" is more than the view has room for.')
-        const result = defer()
-        readInto(reader, view, least, {
-          chunk: (value) => result.resolve({ value, done: false }),
-          close: (value) => result.resolve({ value, done: true }),
-          error: (reason) => result.reject(reason),
-        })
-        return result.promise
+        const { promise, resolve, reject } = defer()
+        readInto(reader, view, least, { give: (value, done) => resolve({ value, done }), fail: reject })
+        return promise
       })
     }
 
     releaseLock(): void {
-      release(this.#reader)
+      releaseReader(this.#reader)
     }
   }
 
   class ReadableByteStreamController {
-    readonly #controller: Controller
+    readonly #stream: Readable
 
-    constructor(key: unknown, controller: Controller) {
+    constructor(key: unknown, stream: Readable) {
       requireOurs(key)
-      this.#controller = controller
+      this.#stream = stream
     }
 
     get byobRequest(): object | null {
-      return requestOf(this.#controller)?.facade ?? null
+      return requestOf(this.#stream)?.facade ?? null
     }
 
     get desiredSize(): number | null {
-      return desiredSize(this.#controller)
+      return desiredSize(this.#stream)
     }
 
     close(): void {
-      requireOpen(this.#controller)
-      this.#controller.close()
+      requireOpen(this.#stream)
+      readables.close(this.#stream)
     }
 
     enqueue(chunk: unknown): void {
-      const controller = this.#controller
+      const stream = this.#stream
       filledParts(chunk)
-      requireOpen(controller)
-      controller.enqueue(chunk as never)
+      requireOpen(stream)
+      readables.enqueue(stream, chunk)
     }
 
     error(reason: unknown = undefined): void {
-      fail(this.#controller, reason)
+      fail(this.#stream, reason)
     }
   }
 
@@ -115,222 +107,210 @@ const unit: Unit<ByteStreams & Record<string, unknown>> = ({ primordials, use })
       // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'ReadableStreamBYOBRequest.respond')
       const count = wholeNumber(bytesWritten)
-      const controller = requirePending(request)
+      const stream = requirePending(request)
       if (isDetached(partsOf(request.view).buffer)) throw new TypeError('The buffer was given away.')
-      respond(controller, count)
+      respond(stream, count)
     }
 
     respondWithNewView(view: unknown): void {
       const request = this.#request
       const { buffer } = partsOf(view)
-      const controller = requirePending(request)
+      const stream = requirePending(request)
       if (isDetached(buffer)) throw new TypeError('The buffer was given away.')
-      respondWith(controller, view)
+      respondWith(stream, view)
     }
   }
 
-  const bytesOf = ({ bytes }: Controller): Bytes => bytes as Bytes
+  const bytesOf = ({ bytes }: Readable): Bytes => bytes as Bytes
 
-  /** Makes a controller fill buffers, from now on. */
-  function becomeBytes(controller: Controller, autoAllocate: number | undefined): void {
-    const { queue } = controller
-    const bytes: Bytes = { pulls: chain(), autoAllocate, request: undefined }
-    controller.bytes = bytes
-    controller.queue = chain()
+  /** Makes a stream fill buffers, from now on. */
+  function fillBuffers(stream: Readable, autoAllocate: number | undefined): void {
+    const { queue } = stream
+    stream.bytes = { pulls: chain(), autoAllocate, request: undefined }
+    stream.queue = chain()
     while (queue.length > 0) {
-      const { at, buffer, length } = partsOf(queue.shift())
-      keep(controller, transfer(buffer), at, length)
-    }
-    controller.take = (request) => take(controller, request)
-    controller.release = () => {
-      const { first } = bytes.pulls
-      if (!first) return
-      first.reader = 'none'
-      bytes.pulls = chain()
-      bytes.pulls.push(first)
-    }
-    controller.forget = () => {
-      invalidate(bytes)
-      bytes.pulls = chain()
-    }
-    controller.enqueue = (chunk) => enqueue(controller, chunk)
-    controller.close = () => close(controller)
-    controller.finish = () => {
-      close(controller)
-      if (bytes.pulls.length > 0) respond(controller, 0)
+      const { at, buffer, length } = partsOf(shift(queue))
+      keep(stream, transfer(buffer), at, length)
     }
   }
 
-  function take(controller: Controller, request: ReadRequest): void {
-    if (controller.queue.total > 0) {
-      giveFirst(controller, request)
+  function take(stream: Readable, request: ReadRequest): void {
+    if (stream.queue.total > 0) {
+      giveFirst(stream, request)
       return
     }
-    const { autoAllocate: length, pulls } = bytesOf(controller)
+    const { autoAllocate: length, pulls } = bytesOf(stream)
     if (length !== undefined) {
       let buffer: ArrayBuffer
       try {
         buffer = new ArrayBuffer(length)
       } catch (error) {
-        request.error(error)
+        request.fail(error)
         return
       }
       const whole = { buffer, bufferLength: length, at: 0, length }
-      pulls.push({ ...whole, filled: 0, least: 1, elementSize: 1, kind: 'Uint8Array', reader: 'default' })
+      push(pulls, { ...whole, filled: 0, least: 1, elementSize: 1, kind: 'Uint8Array', reader: 'default' })
     }
-    ;(controller.stream.reader as Reader).requests.push(request)
-    pullIfNeeded(controller)
+    push((stream.reader as Reader).requests, request)
+    pullIfNeeded(stream)
   }
 
   /** Gives the first bytes that are kept. */
-  function giveFirst(controller: Controller, request: ReadRequest): void {
-    const { at, buffer, length } = controller.queue.shift() as Entry
-    afterTaking(controller)
-    request.chunk(viewOf('Uint8Array', buffer, at, length))
+  function giveFirst(stream: Readable, request: ReadRequest): void {
+    const { at, buffer, length } = shift(stream.queue) as Entry
+    afterTaking(stream)
+    request.give(viewOf('Uint8Array', buffer, at, length), false)
   }
 
-  function afterTaking(controller: Controller): void {
-    if (controller.closing && controller.queue.total === 0) end(controller)
-    else pullIfNeeded(controller)
+  function afterTaking(stream: Readable): void {
+    if (stream.closing && stream.queue.total === 0) end(stream)
+    else pullIfNeeded(stream)
   }
 
-  function keep(controller: Controller, buffer: ArrayBuffer, at: number, length: number): void {
+  function keep({ queue }: Readable, buffer: ArrayBuffer, at: number, length: number): void {
     const entry: Entry = { buffer, at, length }
-    controller.queue.push(entry, length)
+    push(queue, entry, length)
   }
 
-  function keepCopy(controller: Controller, buffer: ArrayBuffer, at: number, length: number): void {
+  function keepCopy(stream: Readable, buffer: ArrayBuffer, at: number, length: number): void {
     try {
-      keep(controller, slice(buffer, at, at + length), 0, length)
+      keep(stream, slice(buffer, at, at + length), 0, length)
     } catch (error) {
-      fail(controller, error)
+      fail(stream, error)
       throw error
     }
   }
 
   /** Keeps what was written for a reader that was released meanwhile. */
-  function keepWritten(controller: Controller, pull: Pull): void {
-    if (pull.filled > 0) keepCopy(controller, pull.buffer, pull.at, pull.filled)
-    bytesOf(controller).pulls.shift()
+  function keepWritten(stream: Readable, pull: Pull): void {
+    if (pull.filled > 0) keepCopy(stream, pull.buffer, pull.at, pull.filled)
+    shift(bytesOf(stream).pulls)
   }
 
-  function enqueue(controller: Controller, chunk: unknown): void {
-    if (!canEnqueue(controller)) return
-    const bytes = bytesOf(controller)
+  function enqueue(stream: Readable, chunk: unknown): void {
+    const { reader } = stream
+    const { pulls } = bytesOf(stream)
     const { at, buffer: given, length } = partsOf(chunk)
     const buffer = transfer(given)
-    const { first } = bytes.pulls
-    if (first) {
-      if (isDetached(first.buffer)) throw new TypeError('The buffer of the BYOB request was given away.')
-      invalidate(bytes)
-      first.buffer = transfer(first.buffer)
-      if (first.reader === 'none') keepWritten(controller, first)
+    const pull = pulls.first?.value
+    if (pull) {
+      if (isDetached(pull.buffer)) throw new TypeError('The buffer of the BYOB request was given away.')
+      invalidate(stream)
+      pull.buffer = transfer(pull.buffer)
+      if (pull.reader === 'none') keepWritten(stream, pull)
     }
-    const { reader } = controller.stream
     if (reader && !reader.byob) {
-      while (reader.requests.length > 0 && controller.queue.total > 0) {
-        giveFirst(controller, reader.requests.shift())
-      }
-      if (reader.requests.length === 0) keep(controller, buffer, at, length)
+      while (reader.requests.length > 0 && stream.queue.total > 0) giveFirst(stream, shift(reader.requests))
+      if (reader.requests.length === 0) keep(stream, buffer, at, length)
       else {
-        if (bytes.pulls.length > 0) bytes.pulls.shift()
-        reader.requests.shift().chunk(viewOf('Uint8Array', buffer, at, length))
+        if (pulls.length > 0) shift(pulls)
+        shift(reader.requests).give(viewOf('Uint8Array', buffer, at, length), false)
       }
     } else {
-      keep(controller, buffer, at, length)
-      if (reader) giveAll(controller.stream, fillAll(controller))
+      keep(stream, buffer, at, length)
+      if (reader) giveAll(stream, fillAll(stream))
     }
-    pullIfNeeded(controller)
   }
 
-  function close(controller: Controller): void {
-    if (!canEnqueue(controller)) return
-    if (controller.queue.total > 0) {
-      controller.closing = true
-      return
-    }
-    const { first } = bytesOf(controller).pulls
-    if (first && first.filled % first.elementSize > 0) {
+  function close(stream: Readable): void {
+    const pull = bytesOf(stream).pulls.first?.value
+    if (pull && pull.filled % pull.elementSize > 0) {
       const error = new TypeError('The bytes end in the middle of an element.')
-      fail(controller, error)
+      fail(stream, error)
       throw error
     }
-    end(controller)
+    end(stream)
+  }
+
+  /** What was read for a reader that is released is kept for the next one. */
+  function release(stream: Readable): void {
+    const { pulls } = bytesOf(stream)
+    const pull = pulls.first?.value
+    if (!pull) return
+    pull.reader = 'none'
+    while (pulls.length > 0) shift(pulls)
+    push(pulls, pull)
+  }
+
+  function forget(stream: Readable): void {
+    const { pulls } = bytesOf(stream)
+    invalidate(stream)
+    while (pulls.length > 0) shift(pulls)
   }
 
   const readInto: ByteStreams['readInto'] = (reader, view, least, request) => {
     const stream = requireStream(reader)
     stream.disturbed = true
-    if (stream.state === 'errored') request.error(stream.error)
-    else readFrom(stream.controller, view, least, request)
+    if (stream.state === 'errored') request.fail(stream.error)
+    else readFrom(stream, view, least, request)
   }
 
-  function readFrom(controller: Controller, view: unknown, least: number, request: ReadRequest): void {
-    const { queue, stream } = controller
-    const { pulls } = bytesOf(controller)
+  function readFrom(stream: Readable, view: unknown, least: number, request: ReadRequest): void {
+    const { queue } = stream
+    const { pulls } = bytesOf(stream)
     const { at, buffer: given, length, name } = partsOf(view)
     const elementSize = sizeOf(name)
     let buffer: ArrayBuffer
     try {
       buffer = transfer(given)
     } catch (error) {
-      request.error(error)
+      request.fail(error)
       return
     }
     const pull: Pull = {
       ...{ buffer, bufferLength: lengthOf(buffer), at, length, filled: 0, least: least * elementSize },
       ...{ elementSize, kind: name, reader: 'byob' },
     }
-    const isKept = queue.total > 0
     const wait = (): void => {
-      pulls.push(pull)
-      ;(stream.reader as Reader).requests.push(request)
+      push(pulls, pull)
+      push((stream.reader as Reader).requests, request)
     }
-    if (pulls.length > 0) {
-      wait()
-    } else if (stream.state === 'closed') {
-      request.close(viewOf(name, buffer, at, 0))
-    } else if (isKept && fill(controller, pull)) {
+    const isKept = queue.total > 0
+    if (pulls.length > 0) wait()
+    else if (stream.state === 'closed') request.give(viewOf(name, buffer, at, 0), true)
+    else if (isKept && fill(stream, pull)) {
       const filled = filledView(pull)
-      afterTaking(controller)
-      request.chunk(filled)
-    } else if (isKept && controller.closing) {
+      afterTaking(stream)
+      request.give(filled, false)
+    } else if (isKept && stream.closing) {
       const error = new TypeError('The bytes end in the middle of an element.')
-      fail(controller, error)
-      request.error(error)
+      fail(stream, error)
+      request.fail(error)
     } else {
       wait()
-      pullIfNeeded(controller)
+      pullIfNeeded(stream)
     }
   }
 
   /** Moves bytes that are kept to where they are asked for. @returns whether these are enough */
-  function fill({ queue }: Controller, pull: Pull): boolean {
+  function fill({ queue }: Readable, pull: Pull): boolean {
     const most = pull.filled + Math.min(queue.total, pull.length - pull.filled)
     const aligned = most - (most % pull.elementSize)
     const isEnough = aligned >= pull.least
     const until = isEnough ? aligned : most
     while (pull.filled < until) {
-      const entry = queue.first as Entry
+      const link = queue.first as Link<Entry>
+      const { value: entry } = link
       const count = Math.min(until - pull.filled, entry.length)
       copy(pull.buffer, pull.at + pull.filled, entry.buffer, entry.at, count)
       pull.filled += count
-      if (count === entry.length) queue.shift()
+      if (count === entry.length) shift(queue)
       else {
         entry.at += count
         entry.length -= count
-        queue.shrink(count)
+        link.size -= count
+        queue.total -= count
       }
     }
     return isEnough
   }
 
   /** Fills what is asked for, as far as bytes are kept. @returns what is filled */
-  function fillAll(controller: Controller): Chain<Pull> {
-    const { pulls } = bytesOf(controller)
+  function fillAll(stream: Readable): Chain<Pull> {
+    const { pulls } = bytesOf(stream)
     const filled: Chain<Pull> = chain()
-    while (pulls.first && controller.queue.total > 0 && fill(controller, pulls.first))
-      filled.push(pulls.shift())
+    while (pulls.first && stream.queue.total > 0 && fill(stream, pulls.first.value))
+      push(filled, shift(pulls))
     return filled
   }
 
@@ -338,99 +318,98 @@ const unit: Unit<ByteStreams & Record<string, unknown>> = ({ primordials, use })
     return viewOf(kind, transfer(buffer), at, filled / elementSize)
   }
 
-  function give(stream: Readable, pull: Pull): void {
-    const request = (stream.reader as Reader).requests.shift()
-    const view = filledView(pull)
-    if (stream.state === 'closed') request.close(view)
-    else request.chunk(view)
+  function give({ reader, state }: Readable, pull: Pull): void {
+    shift((reader as Reader).requests).give(filledView(pull), state === 'closed')
   }
 
   function giveAll(stream: Readable, filled: Chain<Pull>): void {
-    while (filled.length > 0) give(stream, filled.shift())
+    while (filled.length > 0) give(stream, shift(filled))
   }
 
-  const requestOf: ByteStreams['requestOf'] = (controller) => {
-    const { bytes } = controller
+  const requestOf: ByteStreams['requestOf'] = (stream) => {
+    const { bytes } = stream
     if (!bytes) return undefined
-    const { first } = bytes.pulls
-    if (first && !bytes.request) {
-      const view = viewOf('Uint8Array', first.buffer, first.at + first.filled, first.length - first.filled)
-      const request: BYOBRequest = { controller, view: view as Uint8Array, facade: undefined as never }
+    const pull = bytes.pulls.first?.value
+    if (pull && !bytes.request) {
+      const view = viewOf('Uint8Array', pull.buffer, pull.at + pull.filled, pull.length - pull.filled)
+      const request: BYOBRequest = { stream, view: view as Uint8Array, facade: OURS }
       bytes.request = request
       request.facade = new ReadableStreamBYOBRequest(OURS, request)
     }
     return bytes.request
   }
 
-  function invalidate(bytes: Bytes): void {
+  function invalidate(stream: Readable): void {
+    const bytes = bytesOf(stream)
     if (!bytes.request) return
-    bytes.request.controller = undefined
+    bytes.request.stream = undefined
     bytes.request.view = null
     bytes.request = undefined
   }
 
-  function requirePending({ controller }: BYOBRequest): Controller {
-    if (controller) return controller
+  function requirePending({ stream }: BYOBRequest): Readable {
+    if (stream) return stream
     throw new TypeError('The BYOB request was answered already.')
   }
 
-  const respond: ByteStreams['respond'] = (controller, count) => {
-    const first = bytesOf(controller).pulls.first as Pull
-    requireCount(controller, count)
-    if (first.filled + count > first.length) throw new RangeError('That is more than there was room for.')
-    first.buffer = transfer(first.buffer)
-    respondTo(controller, first, count)
+  /** What is to be filled first; there is something. */
+  const firstPull = (stream: Readable): Pull => bytesOf(stream).pulls.first?.value as Pull
+
+  function respond(stream: Readable, count: number): void {
+    const pull = firstPull(stream)
+    requireCount(stream, count)
+    if (pull.filled + count > pull.length) throw new RangeError('That is more than there was room for.')
+    pull.buffer = transfer(pull.buffer)
+    respondTo(stream, pull, count)
   }
 
-  const respondWith: ByteStreams['respondWith'] = (controller, view) => {
-    const first = bytesOf(controller).pulls.first as Pull
+  function respondWith(stream: Readable, view: unknown): void {
+    const pull = firstPull(stream)
     const { at, buffer, length } = partsOf(view)
-    requireCount(controller, length)
-    if (at !== first.at + first.filled) throw new RangeError('The view begins elsewhere.')
-    if (lengthOf(buffer) !== first.bufferLength) throw new RangeError('The buffer has another length.')
-    if (first.filled + length > first.length) throw new RangeError('That is more than there was room for.')
-    first.buffer = transfer(buffer)
-    respondTo(controller, first, length)
+    requireCount(stream, length)
+    if (at !== pull.at + pull.filled) throw new RangeError('The view begins elsewhere.')
+    if (lengthOf(buffer) !== pull.bufferLength) throw new RangeError('The buffer has another length.')
+    if (pull.filled + length > pull.length) throw new RangeError('That is more than there was room for.')
+    pull.buffer = transfer(buffer)
+    respondTo(stream, pull, length)
   }
 
   /** Nothing is written when the stream is closed, and something when it is not. */
-  function requireCount({ stream }: Controller, count: number): void {
-    if ((stream.state === 'closed') === (count === 0)) return
+  function requireCount({ state }: Readable, count: number): void {
+    if ((state === 'closed') === (count === 0)) return
     throw new TypeError(count > 0 ? 'The stream is closed.' : 'Nothing was written, and the stream is open.')
   }
 
-  function respondTo(controller: Controller, first: Pull, count: number): void {
-    const { stream } = controller
-    const bytes = bytesOf(controller)
-    invalidate(bytes)
-    if (stream.state === 'closed') respondAtEnd(stream, bytes, first)
-    else respondWhileOpen(controller, first, count)
-    pullIfNeeded(controller)
+  function respondTo(stream: Readable, pull: Pull, count: number): void {
+    invalidate(stream)
+    if (stream.state === 'closed') respondAtEnd(stream, pull)
+    else respondWhileOpen(stream, pull, count)
+    pullIfNeeded(stream)
   }
 
-  function respondAtEnd(stream: Readable, { pulls }: Bytes, first: Pull): void {
-    if (first.reader === 'none') pulls.shift()
+  function respondAtEnd(stream: Readable, pull: Pull): void {
     const { reader } = stream
-    while (reader?.byob && reader.requests.length > 0) give(stream, pulls.shift())
+    const { pulls } = bytesOf(stream)
+    if (pull.reader === 'none') shift(pulls)
+    while (reader?.byob && reader.requests.length > 0) give(stream, shift(pulls))
   }
 
-  function respondWhileOpen(controller: Controller, first: Pull, count: number): void {
-    const { stream } = controller
-    first.filled += count
-    if (first.reader === 'none') {
-      keepWritten(controller, first)
-      giveAll(stream, fillAll(controller))
+  function respondWhileOpen(stream: Readable, pull: Pull, count: number): void {
+    pull.filled += count
+    if (pull.reader === 'none') {
+      keepWritten(stream, pull)
+      giveAll(stream, fillAll(stream))
       return
     }
-    if (first.filled < first.least) return
-    bytesOf(controller).pulls.shift()
-    const rest = first.filled % first.elementSize
+    if (pull.filled < pull.least) return
+    shift(bytesOf(stream).pulls)
+    const rest = pull.filled % pull.elementSize
     if (rest > 0) {
-      keepCopy(controller, first.buffer, first.at + first.filled - rest, rest)
-      first.filled -= rest
+      keepCopy(stream, pull.buffer, pull.at + pull.filled - rest, rest)
+      pull.filled -= rest
     }
-    const filled = fillAll(controller)
-    give(stream, first)
+    const filled = fillAll(stream)
+    give(stream, pull)
     giveAll(stream, filled)
   }
 
@@ -442,30 +421,33 @@ const unit: Unit<ByteStreams & Record<string, unknown>> = ({ primordials, use })
   }
 
   function acquireOwn(stream: Readable): Reader {
-    if (!stream.bytes) throw new TypeError('Only a stream of type "bytes" has such a reader.')
+    if (!stream.isOfBytes) throw new TypeError('Only a stream of type "bytes" has such a reader.')
     const reader = acquire(stream, true)
-    if (!stream.controller.bytes) becomeBytes(stream.controller, undefined)
+    if (!stream.bytes) fillBuffers(stream, undefined)
     return reader
   }
 
   return {
-    ReadableStreamBYOBReader,
-    ReadableByteStreamController,
-    ReadableStreamBYOBRequest,
-    control: (stream, strategy, { autoAllocateChunkSize, cancel: cancelSource, pull }) => {
-      if (strategy.size) throw new RangeError('A stream of bytes has no "size".')
-      const mark = markOf(strategy, 0)
+    ...{ ReadableStreamBYOBReader, ReadableByteStreamController, ReadableStreamBYOBRequest },
+    ...{ take, enqueue, close, release, forget, requestOf, respondWith, readInto },
+    control: (stream, autoAllocateChunkSize) => {
+      if (stream.size) throw new RangeError('A stream of bytes has no "size".')
       const autoAllocate =
         autoAllocateChunkSize === undefined ? undefined : wholeNumber(autoAllocateChunkSize)
       if (autoAllocate === 0) throw new TypeError('"autoAllocateChunkSize" is at least 1.')
-      const controller = createController(stream, { cancel: cancelSource, pull, mark, size: undefined })
-      becomeBytes(controller, autoAllocate)
-      const facade = new ReadableByteStreamController(OURS, controller)
-      controller.pull = () => pull(facade)
-      return facade
+      fillBuffers(stream, autoAllocate)
+      return new ReadableByteStreamController(OURS, stream)
     },
-    readerOf: (stream) => new ReadableStreamBYOBReader(stream.facade),
-    ...{ requestOf, respond, respondWith, readInto },
+    getReader: ({ facade }, options) => {
+      const { mode } = dictionary(options, 'ReadableStream.getReader')
+      if (mode === undefined) return new ReadableStreamDefaultReader(facade)
+      if (`${mode as string}` === 'byob') return new ReadableStreamBYOBReader(facade)
+      throw new TypeError('The mode of a reader is "byob", if any.')
+    },
+    finish: (stream) => {
+      readables.close(stream)
+      if (bytesOf(stream).pulls.length > 0) respond(stream, 0)
+    },
     copyOf: (view) => {
       const { at, buffer, length } = partsOf(view)
       return viewOf('Uint8Array', slice(buffer, at, at + length), 0, length) as Uint8Array

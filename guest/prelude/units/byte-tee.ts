@@ -17,8 +17,9 @@ const unit: Unit<ByteTee & Record<string, unknown>> = ({ primordials, use }) => 
   const { after, resolved } = primordials
   const { defer } = use('stream-core') as unknown as StreamCore
   const { readables } = use('streams') as unknown as { readables: Readables }
-  const { acquire, cancel, createReadable, fail, read, release } = readables
-  const { copyOf, readInto, requestOf, respondWith } = use('byte-streams') as unknown as ByteStreams
+  const { acquire, cancel, close, createReadable, enqueue, fail, read, release } = readables
+  const bytes = use('byte-streams') as unknown as ByteStreams
+  const { copyOf, finish: endBytes, readInto, requestOf, respondWith } = bytes
 
   function teeBytes(stream: Readable): readonly [object, object] {
     const done = defer()
@@ -28,14 +29,14 @@ const unit: Unit<ByteTee & Record<string, unknown>> = ({ primordials, use }) => 
     const followReader = (followed: Reader): void => {
       after(followed.closed.promise, undefined, (reason) => {
         if (followed !== reader) return
-        fail(one.stream.controller, reason)
-        fail(other.stream.controller, reason)
+        fail(one.stream, reason)
+        fail(other.stream, reason)
         finish()
       })
     }
 
     const finish = (): void => {
-      if (!one.cancelled || !other.cancelled) done.resolve()
+      if (!one.cancelled || !other.cancelled) done.resolve(undefined)
     }
 
     /** The reader that reads into buffers, or the one that does not. */
@@ -53,15 +54,21 @@ const unit: Unit<ByteTee & Record<string, unknown>> = ({ primordials, use }) => 
       try {
         return copyOf(bytes)
       } catch (error) {
-        fail(one.stream.controller, error)
-        fail(other.stream.controller, error)
+        fail(one.stream, error)
+        fail(other.stream, error)
         done.resolve(cancel(stream, error))
         return undefined
       }
     }
 
-    const give = ({ cancelled, stream: { controller } }: Branch, bytes: unknown): void => {
-      if (!cancelled) controller.enqueue(bytes as never)
+    const give = ({ cancelled, stream: branch }: Branch, bytes: unknown): void => {
+      if (!cancelled) enqueue(branch, bytes)
+    }
+
+    const endBranch = ({ cancelled, stream: branch }: Branch): void => {
+      if (cancelled) return
+      if (branch.bytes) endBytes(branch)
+      else close(branch)
     }
 
     /** When a failure that came right after the bytes has reached the branches. */
@@ -84,7 +91,7 @@ const unit: Unit<ByteTee & Record<string, unknown>> = ({ primordials, use }) => 
         return resolved()
       }
       isReading = true
-      const request = requestOf(branch.stream.controller)
+      const request = requestOf(branch.stream)
       if (request) pullInto(branch, rest, request.view)
       else pullChunk()
       return resolved()
@@ -96,62 +103,63 @@ const unit: Unit<ByteTee & Record<string, unknown>> = ({ primordials, use }) => 
 
     const pullChunk = (): void =>
       read(readerOf(false), {
-        chunk: (chunk) =>
+        give: (chunk, isEnd) => {
+          if (isEnd) {
+            isReading = false
+            endBranch(one)
+            endBranch(other)
+            finish()
+            return
+          }
           later(() => {
             const copy = one.cancelled || other.cancelled ? chunk : copied(chunk)
             if (!copy) return
             give(one, chunk)
             give(other, copy)
             pullAgain()
-          }),
-        close: () => {
-          isReading = false
-          if (!one.cancelled) one.stream.controller.finish()
-          if (!other.cancelled) other.stream.controller.finish()
-          finish()
+          })
         },
-        error: stopReading,
+        fail: stopReading,
       })
 
-    const pullInto = (branch: Branch, rest: Branch, view: unknown): void => {
-      const { controller } = branch.stream
+    const pullInto = (branch: Branch, rest: Branch, view: unknown): void =>
       readInto(readerOf(true), view, 1, {
-        chunk: (chunk) =>
+        give: (chunk, isEnd) => {
+          if (isEnd) {
+            isReading = false
+            if (!branch.cancelled) close(branch.stream)
+            // The buffer goes back to the branch that gave it.
+            if (!branch.cancelled && chunk) respondWith(branch.stream, chunk)
+            endBranch(rest)
+            finish()
+            return
+          }
           later(() => {
             const copy = rest.cancelled ? chunk : copied(chunk)
             if (!copy) return
-            if (!branch.cancelled) respondWith(controller, chunk)
+            if (!branch.cancelled) respondWith(branch.stream, chunk)
             give(rest, copy)
             pullAgain()
-          }),
-        close: (chunk) => {
-          isReading = false
-          if (!branch.cancelled) controller.close()
-          // The buffer goes back to the branch that gave it.
-          if (!branch.cancelled && chunk) respondWith(controller, chunk)
-          if (!rest.cancelled) rest.stream.controller.finish()
-          finish()
+          })
         },
-        error: stopReading,
+        fail: stopReading,
       })
-    }
 
     const branchOf = (pullBranch: () => Promise<unknown>): Branch => {
       const branch: Branch = {
         cancelled: undefined,
         again: false,
-        stream: createReadable({
-          ...{ pull: pullBranch, mark: 0, bytes: true, size: undefined, start: undefined },
-          cancel: (reason) => {
-            branch.cancelled = { reason }
-            if (one.cancelled && other.cancelled) {
-              done.resolve(cancel(stream, [one.cancelled.reason, other.cancelled.reason]))
-            }
-            return done.promise
-          },
-        }),
+        stream: createReadable(pullBranch, (reason) => cancelBranch(branch, reason), 0, true),
       }
       return branch
+    }
+
+    const cancelBranch = (branch: Branch, reason: unknown): Promise<unknown> => {
+      branch.cancelled = { reason }
+      if (one.cancelled && other.cancelled) {
+        done.resolve(cancel(stream, [one.cancelled.reason, other.cancelled.reason]))
+      }
+      return done.promise
     }
     const one: Branch = branchOf(() => pull(one, other))
     const other: Branch = branchOf(() => pull(other, one))

@@ -1,4 +1,5 @@
 /** Streams of bytes that the library makes and reads itself: bodies of messages, blobs. */
+import type { ByteStreams } from '../byte-parts.ts'
 import type { Unit } from '../host.ts'
 import type { StreamExports } from '../stream-exports.ts'
 import type { Chain, Readable, Readables, StreamCore } from '../stream-parts.ts'
@@ -10,9 +11,9 @@ export interface StreamBodies extends Pick<StreamExports, 'streamOf'> {
 
 const unit: Unit<StreamBodies & Record<string, unknown>> = ({ primordials, use }) => {
   const { after, typedArrayName } = primordials
-  const { chain, defer, promised } = use('stream-core') as unknown as StreamCore
+  const { chain, defer, promised, push, shift } = use('stream-core') as unknown as StreamCore
   const { readables } = use('streams') as unknown as { readables: Readables }
-  const { acquire, cancel, createReadable, read } = readables
+  const { acquire, cancel, close, createReadable, enqueue, read } = readables
 
   function readAll(stream: Readable, most = 1 / 0): Promise<Uint8Array> {
     const done = defer()
@@ -31,19 +32,22 @@ const unit: Unit<StreamBodies & Record<string, unknown>> = ({ primordials, use }
         isAtOnce = false
         let isReading = true
         read(reader, {
-          chunk: (chunk) => {
+          give: (chunk, isEnd) => {
+            if (isEnd) {
+              done.resolve(promised(() => joined(chunks, shift)))
+              return
+            }
             if (typedArrayName(chunk) !== 'Uint8Array') {
               refuse(new TypeError('A body is made of chunks that are each a Uint8Array.'))
               return
             }
             const bytes = chunk as Uint8Array
-            chunks.push(bytes, bytes.length)
+            push(chunks, bytes, bytes.length)
             if (chunks.total > most) refuse(new RangeError(`The body has more than ${most} bytes.`))
             else if (isReading) isAtOnce = true
             else next()
           },
-          close: () => done.resolve(promised(() => joined(chunks))),
-          error: (reason) => done.reject(reason),
+          fail: (reason) => done.reject(reason),
         })
         isReading = false
       } while (isAtOnce)
@@ -57,29 +61,29 @@ const unit: Unit<StreamBodies & Record<string, unknown>> = ({ primordials, use }
     streamOf: (pull, stopSource) => {
       const next = (): Promise<unknown> =>
         after(promised(pull), (bytes) => {
-          const { controller } = stream
-          if (bytes === undefined) controller.finish()
+          if (bytes === undefined) finish(stream)
           // Nothing is no chunk: whoever waits goes on waiting.
           else if ((bytes as Uint8Array).length === 0) return next()
-          else controller.enqueue(bytes as never)
+          else enqueue(stream, bytes)
           return undefined
         })
-      const stream = createReadable({
-        ...{ mark: 0, bytes: true, size: undefined, start: undefined },
-        pull: next,
-        cancel: (reason) => promised(() => stopSource(reason)),
-      })
+      const stream = createReadable(next, (reason) => promised(() => stopSource(reason)), 0, true)
       return stream.facade
     },
+  }
+
+  function finish(stream: Readable): void {
+    if (stream.bytes) (use('byte-streams') as unknown as ByteStreams).finish(stream)
+    else close(stream)
   }
 }
 export default unit
 
-function joined(chunks: Chain<Uint8Array>): Uint8Array {
+function joined(chunks: Chain<Uint8Array>, shift: StreamCore['shift']): Uint8Array {
   const bytes = new Uint8Array(chunks.total)
   let at = 0
   while (chunks.length > 0) {
-    const chunk = chunks.shift()
+    const chunk = shift(chunks)
     bytes.set(chunk, at)
     at += chunk.length
   }

@@ -1,136 +1,82 @@
 /** What streams of every kind are made of: queues with sizes, promises that are settled later, what guests give. */
-import { dictionary } from '../arguments.ts'
 import type { Unit } from '../host.ts'
-import type { Chain, Deferred, StreamCore } from '../stream-parts.ts'
+import type { Chain, Deferred, Link, Strategy, StreamCore } from '../stream-parts.ts'
+import type { QueuingStrategies } from './queuing-strategies.ts'
 
-interface Link<T> {
-  readonly value: T
-  size: number
-  next: Link<T> | undefined
-}
-
-const unit: Unit<StreamCore & Record<string, unknown>> = ({ primordials }) => {
-  const { apply, rejected, resolved, after, withResolvers } = primordials
+const unit: Unit<StreamCore & Record<string, unknown>> = ({ primordials, use }) => {
+  const { after, apply, rejected, resolved, withResolvers } = primordials
+  const strategies = (): QueuingStrategies => use('queuing-strategies') as unknown as QueuingStrategies
   const OURS = {}
+  const NONE = { __proto__: null, mark: undefined, size: undefined } as Strategy
 
-  class Queue<T> implements Chain<T> {
-    length = 0
-    total = 0
-    #first: Link<T> | undefined
-    #last: Link<T> | undefined
-
-    get first(): T | undefined {
-      return this.#first?.value
-    }
-
-    push(value: T, size = 0): void {
-      if (!(size >= 0 && size < 1 / 0)) {
-        throw new RangeError('The size of a chunk is a number from 0, and finite.')
-      }
-      const link = { value, size, next: undefined }
-      if (this.#last) this.#last.next = link
-      else this.#first = link
-      this.#last = link
-      this.length += 1
-      this.total += size
-    }
-
-    shift(): T {
-      const { value, size, next } = this.#first as Link<T>
-      this.#first = next
-      if (!next) this.#last = next
-      this.length -= 1
-      this.#reduce(size)
-      return value
-    }
-
-    shrink(size: number): void {
-      ;(this.#first as Link<T>).size -= size
-      this.#reduce(size)
-    }
-
-    /** Sums of fractions may come out below nothing. */
-    #reduce(size: number): void {
-      const left = this.total - size
-      this.total = left < 0 ? 0 : left
-    }
+  function push<T>(chain: Chain<T>, value: T, size = 0): void {
+    if (!(size >= 0 && size < 1 / 0)) throw new RangeError('The size of a chunk is a finite number from 0.')
+    const link: Link<T> = { value, size, next: undefined }
+    if (chain.last) chain.last.next = link
+    else chain.first = link
+    chain.last = link
+    chain.length += 1
+    chain.total += size
   }
 
-  class Later implements Deferred {
-    readonly #resolvers = withResolvers()
-    readonly promise: Promise<unknown> = this.#resolvers.promise
-    isPending = true
-
-    resolve(value?: unknown): void {
-      this.isPending = false
-      this.#resolvers.resolve(value)
-    }
-
-    reject(reason: unknown): void {
-      this.isPending = false
-      this.#resolvers.reject(reason)
-    }
-  }
-
-  function callable(source: Readonly<Record<string, unknown>>, name: string): unknown {
-    const value = source[name]
-    if (value !== undefined && typeof value !== 'function') throw new TypeError(`"${name}" is no function.`)
+  function shift<T>(chain: Chain<T>): T {
+    const { next, size, value } = chain.first as Link<T>
+    chain.first = next
+    if (!next) chain.last = next
+    chain.length -= 1
+    chain.total -= size
+    // Sums of fractions may come out below nothing.
+    if (chain.total < 0) chain.total = 0
     return value
   }
 
+  const defer = (): Deferred => ({ ...withResolvers(), isSettled: false })
+
+  function promised(act: () => unknown): Promise<unknown> {
+    try {
+      return resolved(act())
+    } catch (error) {
+      return rejected(error)
+    }
+  }
+
+  const nothing = (): Promise<unknown> => resolved()
+
+  const methodOf: StreamCore['methodOf'] = (source, name) => {
+    const method = source[name]
+    if (method === undefined) return method
+    if (typeof method === 'function') return (...args) => apply(method, source, args)
+    throw new TypeError(`"${name}" is no function.`)
+  }
+
   return {
-    OURS,
+    ...{ OURS, push, shift, defer, promised, nothing, methodOf },
     requireOurs: (key) => {
       if (key !== OURS) throw new TypeError('Illegal constructor')
     },
-    chain: <T>() => new Queue<T>(),
-    defer: () => new Later(),
+    chain: () => ({ first: undefined, last: undefined, length: 0, total: 0 }),
+    settle: (deferred) => {
+      deferred.isSettled = true
+      deferred.resolve(undefined)
+    },
     refuse: (deferred, reason) => {
-      const refused = deferred.isPending ? deferred : new Later()
+      const refused = deferred.isSettled ? defer() : deferred
+      refused.isSettled = true
       refused.reject(reason)
-      after(refused.promise, undefined, () => {})
+      after(refused.promise, undefined, nothing)
       return refused
     },
-    promised: (act) => {
-      try {
-        return resolved(act())
-      } catch (error) {
-        return rejected(error)
-      }
-    },
-    strategyOf: (given) => {
-      const strategy = dictionary(given, 'A queuing strategy')
-      const { highWaterMark: mark } = strategy
-      const highWaterMark = mark === undefined ? mark : +(mark as number)
-      const size = callable(strategy, 'size')
-      return {
-        highWaterMark,
-        size: size === undefined ? size : (chunk) => +(apply(size, undefined, [chunk]) as number),
-      }
-    },
-    markOf: ({ highWaterMark }, otherwise) => {
-      if (highWaterMark === undefined) return otherwise
-      if (highWaterMark >= 0) return highWaterMark
-      throw new RangeError('"highWaterMark" is a number from 0.')
-    },
     sourceOf: (given) => {
-      if (given === null) throw new TypeError('It takes an object.')
-      return dictionary(given, 'A stream')
-    },
-    methodOf: (source, name) => {
-      const method = callable(source, name)
-      return method === undefined ? method : (...args) => apply(method, source, args)
+      if (given === undefined) return NONE as never
+      if (given !== null && (typeof given === 'object' || typeof given === 'function')) return given as never
+      throw new TypeError('A stream is made of an object.')
     },
     algorithmOf: (source, name) => {
-      const method = callable(source, name)
-      return (...args) => {
-        try {
-          return resolved(method && apply(method, source, args))
-        } catch (error) {
-          return rejected(error)
-        }
-      }
+      const method = methodOf(source, name)
+      return method ? (...args) => promised(() => apply(method, source, args)) : nothing
     },
+    strategyOf: (given) => (given === undefined ? NONE : strategies().strategyOf(given)),
+    markOf: ({ mark }, otherwise) => (mark === undefined ? otherwise : strategies().requireMark(mark)),
   }
 }
 export default unit

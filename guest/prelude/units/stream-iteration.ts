@@ -23,7 +23,7 @@ const unit: Unit<StreamIteration & Record<string, unknown>> = ({ primordials, us
   const { apply, resolved, after } = primordials
   const { defer, promised } = use('stream-core') as unknown as StreamCore
   const { readables } = use('streams') as unknown as { readables: Readables }
-  const { acquire, cancel, createReadable, read, release, requireStream } = readables
+  const { acquire, cancel, close, createReadable, enqueue, read, release, requireStream } = readables
   const { asyncIterator, iterator: syncIterator } = Symbol
 
   class StreamIterator {
@@ -60,12 +60,11 @@ const unit: Unit<StreamIteration & Record<string, unknown>> = ({ primordials, us
     const found = defer()
     read(reader, {
       // Without a prototype, nobody is asked whether this is a promise.
-      chunk: (value) => found.resolve({ __proto__: null, value }),
-      close: () => {
-        release(reader)
-        found.resolve()
+      give: (value, isEnd) => {
+        if (isEnd) release(reader)
+        found.resolve(isEnd ? undefined : { __proto__: null, value })
       },
-      error: (reason) => {
+      fail: (reason) => {
         release(reader)
         found.reject(reason)
       },
@@ -126,16 +125,13 @@ const unit: Unit<StreamIteration & Record<string, unknown>> = ({ primordials, us
 
   function from(iterable: unknown): object {
     const steps = stepsOf(iterable)
-    const stream = createReadable({
-      ...{ mark: 0, bytes: false, size: undefined, start: undefined },
-      pull: () =>
-        after(steps.next(), (result) => {
-          const { done, value } = requireObject(result)
-          if (done) stream.controller.close()
-          else stream.controller.enqueue(value as never)
-        }),
-      cancel: steps.end,
-    })
+    const pull = (): Promise<unknown> =>
+      after(steps.next(), (result) => {
+        const { done, value } = requireObject(result)
+        if (done) close(stream)
+        else enqueue(stream, value)
+      })
+    const stream = createReadable(pull, steps.end, 0, false)
     return stream.facade
   }
 

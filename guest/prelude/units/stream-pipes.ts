@@ -69,7 +69,7 @@ const unit: Unit<StreamPipes & Record<string, unknown>> = ({ primordials, use })
       release(reader)
       callOff()
       if (failure) done.reject(failure.reason)
-      else done.resolve()
+      else done.resolve(undefined)
     }
 
     /** Ends the pipe when what was read is written: first by an action, then for good. */
@@ -118,13 +118,13 @@ const unit: Unit<StreamPipes & Record<string, unknown>> = ({ primordials, use })
           if (isEnding) return
           let isAtOnce = true
           read(reader, {
-            chunk: (chunk) => {
+            give: (chunk, isEnd) => {
+              if (isEnd) return
               // Who enqueues a chunk is not to be called by the sink before that is done.
               if (isAtOnce) write(chunk)
               else written = after(resolved(), () => write(chunk))
             },
-            close: nothing,
-            error: nothing,
+            fail: nothing,
           })
           isAtOnce = false
         },
@@ -184,7 +184,7 @@ const unit: Unit<StreamPipes & Record<string, unknown>> = ({ primordials, use })
     let left = 2
     const count = (): void => {
       left -= 1
-      if (left === 0) done.resolve()
+      if (left === 0) done.resolve(undefined)
     }
     const refuse = (reason: unknown): void => done.reject(reason)
     after(one, count, refuse)

@@ -1,5 +1,5 @@
 /** Two streams of the chunks of one. */
-import type { ByteTee } from '../byte-parts.ts'
+import type { ByteStreams, ByteTee } from '../byte-parts.ts'
 import type { Unit } from '../host.ts'
 import type { Readable, Readables, StreamCore } from '../stream-parts.ts'
 
@@ -19,11 +19,11 @@ const unit: Unit<StreamTee & Record<string, unknown>> = ({ primordials, use }) =
   const { apply, resolved, after } = primordials
   const { defer } = use('stream-core') as unknown as StreamCore
   const { readables } = use('streams') as unknown as { readables: Readables }
-  const { acquire, cancel, createReadable, fail, read } = readables
+  const { acquire, cancel, close, createReadable, enqueue, fail, read } = readables
   const { slice } = Uint8Array.prototype
 
   function tee(stream: Readable): readonly [object, object] {
-    const { bytes } = stream
+    const { isOfBytes: bytes } = stream
     const reader = acquire(stream)
     const done = defer()
     let isReading = false
@@ -33,7 +33,7 @@ const unit: Unit<StreamTee & Record<string, unknown>> = ({ primordials, use }) =
       if (isReading) again = true
       else {
         isReading = true
-        read(reader, { chunk: give, close, error: stopReading })
+        read(reader, { give: (chunk, isEnd) => (isEnd ? end() : give(chunk)), fail: stopReading })
       }
       return resolved()
     }
@@ -43,8 +43,8 @@ const unit: Unit<StreamTee & Record<string, unknown>> = ({ primordials, use }) =
       after(resolved(), () => {
         again = false
         const copy = bytes && !other.cancelled ? apply(slice, chunk, []) : chunk
-        if (!one.cancelled) one.stream.controller.enqueue(chunk as never)
-        if (!other.cancelled) other.stream.controller.enqueue(copy as never)
+        if (!one.cancelled) enqueue(one.stream, chunk)
+        if (!other.cancelled) enqueue(other.stream, copy)
         isReading = false
         if (again) pull()
       })
@@ -54,47 +54,51 @@ const unit: Unit<StreamTee & Record<string, unknown>> = ({ primordials, use }) =
       isReading = false
     }
 
-    const close = (): void => {
+    const end = (): void => {
       isReading = false
-      if (!one.cancelled) one.stream.controller.finish()
-      if (!other.cancelled) other.stream.controller.finish()
+      endBranch(one)
+      endBranch(other)
       finish()
+    }
+
+    const endBranch = ({ cancelled, stream: branch }: Branch): void => {
+      if (cancelled) return
+      if (branch.bytes) (use('byte-streams') as unknown as ByteStreams).finish(branch)
+      else close(branch)
     }
 
     /** Lets a branch that was cancelled know, where the other one never will be. */
     const finish = (): void => {
-      if (!one.cancelled || !other.cancelled) done.resolve()
+      if (!one.cancelled || !other.cancelled) done.resolve(undefined)
     }
 
     const branchOf = (): Branch => {
       const branch: Branch = {
         cancelled: undefined,
-        stream: createReadable({
-          ...{ pull, mark: bytes ? 0 : 1, bytes, size: undefined, start: undefined },
-          cancel: (reason) => {
-            branch.cancelled = { reason }
-            if (one.cancelled && other.cancelled) {
-              done.resolve(cancel(stream, [one.cancelled.reason, other.cancelled.reason]))
-            }
-            return done.promise
-          },
-        }),
+        stream: createReadable(pull, (reason) => cancelBranch(branch, reason), bytes ? 0 : 1, bytes),
       }
       return branch
+    }
+
+    const cancelBranch = (branch: Branch, reason: unknown): Promise<unknown> => {
+      branch.cancelled = { reason }
+      if (one.cancelled && other.cancelled) {
+        done.resolve(cancel(stream, [one.cancelled.reason, other.cancelled.reason]))
+      }
+      return done.promise
     }
     const one = branchOf()
     const other = branchOf()
     after(reader.closed.promise, undefined, (reason) => {
-      fail(one.stream.controller, reason)
-      fail(other.stream.controller, reason)
+      fail(one.stream, reason)
+      fail(other.stream, reason)
       finish()
     })
     return [one.stream.facade, other.stream.facade]
   }
 
   return {
-    tee: (stream) =>
-      stream.controller.bytes ? (use('byte-tee') as unknown as ByteTee).teeBytes(stream) : tee(stream),
+    tee: (stream) => (stream.bytes ? (use('byte-tee') as unknown as ByteTee).teeBytes(stream) : tee(stream)),
   }
 }
 export default unit

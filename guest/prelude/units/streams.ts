@@ -7,14 +7,12 @@
  * 2. What happens inside never looks at a public object, at `then`, or at anything that a guest can put on a class or
  *    prototype; it calls only what the guest gave to be called.
  */
-import { dictionary } from '../arguments.ts'
 import type { ByteStreams } from '../byte-parts.ts'
 import type { Unit } from '../host.ts'
 import type { StreamExports } from '../stream-exports.ts'
 import type {
   Algorithm,
-  Chain,
-  Controller,
+  Measure,
   Readable,
   Readables,
   Reader,
@@ -27,11 +25,11 @@ import type { StreamPipes } from './stream-pipes.ts'
 import type { StreamTee } from './stream-tee.ts'
 
 const unit: Unit<StreamExports & Record<string, unknown>> = ({ primordials, use }) => {
-  const { rejected, resolved, after } = primordials
+  const { after, rejected, resolved } = primordials
   const core = use('stream-core') as unknown as StreamCore
-  const { algorithmOf, chain, defer, markOf, methodOf, OURS, promised, refuse, requireOurs } = core
+  const { algorithmOf, chain, defer, nothing, OURS, promised, push, refuse, settle, shift } = core
+  let isStream!: (value: unknown) => value is ReadableStream
   let readableOf!: (stream: unknown) => Readable
-  let isStream!: (value: unknown) => boolean
 
   class ReadableStream {
     readonly #stream: Readable
@@ -46,25 +44,21 @@ const unit: Unit<StreamExports & Record<string, unknown>> = ({ primordials, use 
       const { autoAllocateChunkSize } = given
       const cancel = algorithmOf(given, 'cancel')
       const pull = algorithmOf(given, 'pull')
-      const start = methodOf(given, 'start')
+      const start = core.methodOf(given, 'start')
       const { type } = given
-      if (type !== undefined && `${type as string}` !== 'bytes') {
+      const isOfBytes = type !== undefined
+      if (isOfBytes && `${type as string}` !== 'bytes') {
         throw new TypeError('The type of a ReadableStream is "bytes", if any.')
       }
-      const stream = createState(type !== undefined)
+      const mark = core.markOf(measured, isOfBytes ? 0 : 1)
+      const stream = stateOf(pull, cancel, mark, isOfBytes, measured.size)
+      const controller = isOfBytes
+        ? bytes().control(stream, autoAllocateChunkSize)
+        : new ReadableStreamDefaultController(OURS, stream)
       this.#stream = stream
       stream.facade = this
-      let facade: object
-      if (stream.bytes) {
-        facade = bytes().control(stream, measured, { autoAllocateChunkSize, cancel, pull })
-      } else {
-        const { size } = measured
-        const mark = markOf(measured, 1)
-        const controller = createController(stream, { cancel, pull, mark, size })
-        facade = new ReadableStreamDefaultController(OURS, controller)
-        controller.pull = () => pull(facade)
-      }
-      begin(stream.controller, start?.(facade))
+      stream.pull = () => pull(controller)
+      begin(stream, start?.(controller))
     }
 
     static from(iterable: unknown): object {
@@ -72,23 +66,21 @@ const unit: Unit<StreamExports & Record<string, unknown>> = ({ primordials, use 
     }
 
     get locked(): boolean {
-      return isLocked(this.#stream)
+      return this.#stream.reader !== undefined
     }
 
     cancel(reason: unknown = undefined): Promise<unknown> {
       return promised(() => {
-        const stream = this.#stream
-        if (isLocked(stream)) throw new TypeError('The stream is locked: cancel its reader.')
-        return cancel(stream, reason)
+        requireUnlocked(this.#stream)
+        return cancel(this.#stream, reason)
       })
     }
 
     getReader(options: unknown = undefined): object {
       const stream = this.#stream
-      const { mode } = dictionary(options, 'ReadableStream.getReader')
-      if (mode === undefined) return new ReadableStreamDefaultReader(this)
-      if (`${mode as string}` !== 'byob') throw new TypeError('The mode of a reader is "byob", if any.')
-      return bytes().readerOf(stream)
+      return options === undefined
+        ? new ReadableStreamDefaultReader(this)
+        : bytes().getReader(stream, options)
     }
 
     pipeThrough(transform: unknown, options: unknown = undefined): unknown {
@@ -100,7 +92,7 @@ const unit: Unit<StreamExports & Record<string, unknown>> = ({ primordials, use 
     }
 
     tee(): readonly [object, object] {
-      return tees().tee(this.#stream)
+      return tee(this.#stream)
     }
 
     values(options: unknown = undefined): object {
@@ -108,15 +100,17 @@ const unit: Unit<StreamExports & Record<string, unknown>> = ({ primordials, use 
     }
 
     static {
+      isStream = (value) => typeof value === 'object' && value !== null && #stream in value
       readableOf = (stream) => {
-        if (isStream(stream)) return (stream as ReadableStream).#stream
+        if (isStream(stream)) return stream.#stream
         throw new TypeError('It takes a ReadableStream.')
       }
-      isStream = (value) => typeof value === 'object' && value !== null && #stream in value
     }
   }
-  Object.defineProperty(ReadableStream.prototype, Symbol.asyncIterator, {
-    value: ReadableStream.prototype.values,
+  const { prototype } = ReadableStream
+  const { asyncIterator } = Symbol
+  Object.defineProperty(prototype, asyncIterator, {
+    value: prototype.values,
     writable: true,
     configurable: true,
   })
@@ -138,13 +132,9 @@ const unit: Unit<StreamExports & Record<string, unknown>> = ({ primordials, use 
 
     read(): Promise<unknown> {
       return promised(() => {
-        const result = defer()
-        read(this.#reader, {
-          chunk: (value) => result.resolve({ value, done: false }),
-          close: () => result.resolve({ value: undefined, done: true }),
-          error: (reason) => result.reject(reason),
-        })
-        return result.promise
+        const { promise, resolve, reject } = defer()
+        read(this.#reader, { give: (value, done) => resolve({ value, done }), fail: reject })
+        return promise
       })
     }
 
@@ -154,236 +144,186 @@ const unit: Unit<StreamExports & Record<string, unknown>> = ({ primordials, use 
   }
 
   class ReadableStreamDefaultController {
-    readonly #controller: Controller
+    readonly #stream: Readable
 
-    constructor(key: unknown, controller: Controller) {
-      requireOurs(key)
-      this.#controller = controller
+    constructor(key: unknown, stream: Readable) {
+      core.requireOurs(key)
+      this.#stream = stream
     }
 
     get desiredSize(): number | null {
-      return desiredSize(this.#controller)
+      return desiredSize(this.#stream)
     }
 
     close(): void {
-      requireOpen(this.#controller)
-      this.#controller.close()
+      requireOpen(this.#stream)
+      close(this.#stream)
     }
 
     enqueue(chunk: unknown = undefined): void {
-      requireOpen(this.#controller)
-      this.#controller.enqueue(chunk as never)
+      requireOpen(this.#stream)
+      enqueue(this.#stream, chunk)
     }
 
     error(reason: unknown = undefined): void {
-      fail(this.#controller, reason)
+      fail(this.#stream, reason)
     }
   }
 
   const bytes = (): ByteStreams => use('byte-streams') as unknown as ByteStreams
   const pipes = (): StreamPipes => use('stream-pipes') as unknown as StreamPipes
-  const tees = (): StreamTee => use('stream-tee') as unknown as StreamTee
   const iteration = (): StreamIteration => use('stream-iteration') as unknown as StreamIteration
   const bodies = (): StreamBodies => use('stream-bodies') as unknown as StreamBodies
+  const tee = (stream: Readable): readonly [object, object] =>
+    (use('stream-tee') as unknown as StreamTee).tee(stream)
 
-  function createState(isOfBytes: boolean): Readable {
+  function stateOf(
+    pull: Algorithm,
+    cancelSource: Algorithm,
+    mark: number,
+    isOfBytes: boolean,
+    size: Measure | undefined,
+  ): Readable {
     return {
-      state: 'readable',
-      error: undefined,
-      disturbed: false,
-      reader: undefined,
-      controller: undefined as never,
-      bytes: isOfBytes,
-      facade: undefined as never,
+      ...{ state: 'readable', error: undefined, disturbed: false, reader: undefined, queue: chain(), mark },
+      ...{ started: false, closing: false, pulling: false, again: false, pull, cancel: cancelSource, size },
+      ...{ isOfBytes, bytes: undefined, facade: OURS },
     }
   }
 
-  const createReadable: Readables['createReadable'] = ({ start, bytes: isOfBytes, ...parts }) => {
-    const stream = createState(isOfBytes)
+  const createReadable: Readables['createReadable'] = (pull, cancelSource, mark, isOfBytes, size, start) => {
+    const stream = stateOf(pull, cancelSource, mark, isOfBytes, size)
     stream.facade = new ReadableStream(OURS, stream)
-    begin(createController(stream, parts), start)
+    begin(stream, start)
     return stream
   }
 
-  /** The controller of chunks of any kind. */
-  const createController: Readables['createController'] = (
-    stream,
-    { pull, cancel: stopSource, mark, size },
-  ) => {
-    const controller: Controller = {
-      stream,
-      queue: chain(),
-      mark,
-      started: false,
-      closing: false,
-      pulling: false,
-      again: false,
-      pull,
-      cancel: stopSource,
-      size: size ?? (() => 1),
-      take(request) {
-        const { queue } = controller
-        if (queue.length > 0) {
-          const chunk = queue.shift()
-          if (controller.closing && queue.length === 0) end(controller)
-          else pullIfNeeded(controller)
-          request.chunk(chunk)
-        } else {
-          ;(stream.reader as Reader).requests.push(request)
-          pullIfNeeded(controller)
-        }
-      },
-      release: () => {},
-      forget: () => {},
-      finish: () => controller.close(),
-      bytes: undefined,
-      enqueue(chunk: unknown) {
-        if (!canEnqueue(controller)) return
-        if (asked(stream)) (stream.reader as Reader).requests.shift().chunk(chunk)
-        else {
-          try {
-            controller.queue.push(chunk, controller.size(chunk))
-          } catch (error) {
-            fail(controller, error)
-            throw error
-          }
-        }
-        pullIfNeeded(controller)
-      },
-      close() {
-        if (!canEnqueue(controller)) return
-        controller.closing = true
-        if (controller.queue.length === 0) end(controller)
-      },
-    }
-    stream.controller = controller
-    return controller
-  }
-
-  function begin(controller: Controller, started: unknown): void {
+  function begin(stream: Readable, started: unknown): void {
     after(
       resolved(started),
       () => {
-        controller.started = true
-        pullIfNeeded(controller)
+        stream.started = true
+        pullIfNeeded(stream)
       },
-      (error) => fail(controller, error),
+      (error) => fail(stream, error),
     )
   }
-
-  const nothing: Algorithm = () => resolved()
-
-  const isLocked = ({ reader }: Readable): boolean => reader !== undefined
 
   /** Whether somebody waits for a chunk. */
-  const asked = ({ reader }: Readable): boolean => reader !== undefined && reader.requests.length > 0
+  const isAsked = ({ reader }: Readable): boolean => reader !== undefined && reader.requests.length > 0
 
-  const canEnqueue = ({ closing, stream }: Controller): boolean => !closing && stream.state === 'readable'
+  const canEnqueue = ({ closing, state }: Readable): boolean => !closing && state === 'readable'
 
-  function requireOpen(controller: Controller): void {
-    if (!canEnqueue(controller))
-      throw new TypeError('The stream is closed, or was asked to close, or failed.')
+  const desiredSize = ({ mark, queue, state }: Readable): number | null =>
+    state === 'readable' ? mark - queue.total : state === 'closed' ? 0 : null
+
+  const shouldPull = (stream: Readable): boolean =>
+    canEnqueue(stream) && stream.started && (isAsked(stream) || stream.mark > stream.queue.total)
+
+  function requireOpen(stream: Readable): void {
+    if (!canEnqueue(stream)) throw new TypeError('The stream is closed, or was asked to close, or failed.')
   }
 
-  function desiredSize({ mark, queue, stream: { state } }: Controller): number | null {
-    if (state === 'readable') return mark - queue.total
-    return state === 'closed' ? 0 : null
+  function requireUnlocked({ reader }: Readable): void {
+    if (reader) throw new TypeError('The stream is locked: it has a reader.')
   }
 
-  const shouldPull = (controller: Controller): boolean =>
-    canEnqueue(controller) &&
-    controller.started &&
-    (asked(controller.stream) || (desiredSize(controller) as number) > 0)
-
-  function pullIfNeeded(controller: Controller): void {
-    if (!shouldPull(controller)) return
-    if (controller.pulling) {
-      controller.again = true
-      return
-    }
-    controller.pulling = true
+  function pullIfNeeded(stream: Readable): void {
+    if (!shouldPull(stream)) return
+    stream.again = stream.pulling
+    if (stream.pulling) return
+    stream.pulling = true
     after(
-      controller.pull(),
+      stream.pull(),
       () => {
-        controller.pulling = false
-        if (!controller.again) return
-        controller.again = false
-        pullIfNeeded(controller)
+        stream.pulling = false
+        if (stream.again) pullIfNeeded(stream)
       },
-      (error) => fail(controller, error),
+      (error) => fail(stream, error),
     )
   }
 
-  function stop(controller: Controller): void {
-    controller.pull = controller.cancel = nothing
-    controller.size = () => 1
+  function enqueue(stream: Readable, chunk: unknown): void {
+    if (!canEnqueue(stream)) return
+    if (stream.bytes) bytes().enqueue(stream, chunk)
+    else if (isAsked(stream)) shift((stream.reader as Reader).requests).give(chunk, false)
+    else {
+      try {
+        const { queue, size } = stream
+        push(queue, chunk, size ? size(chunk) : 1)
+      } catch (error) {
+        fail(stream, error)
+        throw error
+      }
+    }
+    pullIfNeeded(stream)
   }
 
-  function end(controller: Controller): void {
-    stop(controller)
-    closeStream(controller.stream)
+  function close(stream: Readable): void {
+    if (!canEnqueue(stream)) return
+    if (stream.queue.length > 0) stream.closing = true
+    else if (stream.bytes) bytes().close(stream)
+    else end(stream)
   }
 
-  function fail(controller: Controller, reason: unknown): void {
-    const { stream } = controller
-    if (stream.state !== 'readable') return
-    controller.forget()
-    controller.queue = chain()
-    stop(controller)
-    stream.state = 'errored'
-    stream.error = reason
-    const { reader } = stream
-    if (!reader) return
-    reader.closed = refuse(reader.closed, reason)
-    refuseRequests(reader, reason)
+  function stop(stream: Readable): void {
+    stream.queue = chain()
+    stream.pull = stream.cancel = nothing
+    stream.size = undefined
+  }
+
+  function end(stream: Readable): void {
+    stop(stream)
+    closeStream(stream)
   }
 
   function closeStream(stream: Readable): void {
-    stream.state = 'closed'
     const { reader } = stream
+    stream.state = 'closed'
     if (!reader) return
-    reader.closed.resolve()
-    if (!reader.byob) closeRequests(reader)
+    settle(reader.closed)
+    if (!reader.byob) answer(reader, (request) => request.give(undefined, true))
   }
 
-  /** Requests that come while these are answered are no longer theirs. */
-  function takeRequests(reader: Reader): Chain<ReadRequest> {
+  function fail(stream: Readable, reason: unknown): void {
+    const { reader, state } = stream
+    if (state !== 'readable') return
+    stream.state = 'errored'
+    stream.error = reason
+    if (stream.bytes) bytes().forget(stream)
+    stop(stream)
+    if (!reader) return
+    reader.closed = refuse(reader.closed, reason)
+    answer(reader, (request) => request.fail(reason))
+  }
+
+  /** Requests that come meanwhile are not among these. */
+  function answer(reader: Reader, act: (request: ReadRequest) => void): void {
     const { requests } = reader
     reader.requests = chain()
-    return requests
-  }
-
-  function closeRequests(reader: Reader): void {
-    const requests = takeRequests(reader)
-    while (requests.length > 0) requests.shift().close()
-  }
-
-  function refuseRequests(reader: Reader, reason: unknown): void {
-    const requests = takeRequests(reader)
-    while (requests.length > 0) requests.shift().error(reason)
+    while (requests.length > 0) act(shift(requests))
   }
 
   function cancel(stream: Readable, reason: unknown): Promise<unknown> {
+    const { cancel: cancelSource, reader, state } = stream
     stream.disturbed = true
-    if (stream.state === 'closed') return resolved()
-    if (stream.state === 'errored') return rejected(stream.error)
+    if (state === 'closed') return resolved()
+    if (state === 'errored') return rejected(stream.error)
     closeStream(stream)
-    const { controller, reader } = stream
-    if (reader?.byob) closeRequests(reader)
-    controller.forget()
-    controller.queue = chain()
-    const cancelled = controller.cancel(reason)
-    stop(controller)
+    if (reader) answer(reader, (request) => request.give(undefined, true))
+    if (stream.bytes) bytes().forget(stream)
+    stream.queue = chain()
+    const cancelled = cancelSource(reason)
+    stop(stream)
     return after(cancelled, () => {})
   }
 
   function acquire(stream: Readable, byob = false): Reader {
-    if (isLocked(stream)) throw new TypeError('The stream is locked: it has a reader already.')
-    const { state, error } = stream
-    const closed = state === 'errored' ? refuse(defer(), error) : defer()
-    if (state === 'closed') closed.resolve()
-    const reader: Reader = { stream, closed, requests: chain(), byob }
+    requireUnlocked(stream)
+    const reader: Reader = { stream, closed: defer(), requests: chain(), byob }
     stream.reader = reader
+    if (stream.state === 'closed') settle(reader.closed)
+    if (stream.state === 'errored') refuse(reader.closed, stream.error)
     return reader
   }
 
@@ -397,44 +337,52 @@ const unit: Unit<StreamExports & Record<string, unknown>> = ({ primordials, use 
     if (!stream) return
     const gone = new TypeError('The reader was released.')
     reader.closed = refuse(reader.closed, gone)
-    stream.controller.release()
+    if (stream.bytes) bytes().release(stream)
     stream.reader = reader.stream = undefined
-    refuseRequests(reader, gone)
+    answer(reader, (request) => request.fail(gone))
   }
 
   function read(reader: Reader, request: ReadRequest): void {
     const stream = requireStream(reader)
+    const { queue, state } = stream
     stream.disturbed = true
-    if (stream.state === 'closed') request.close()
-    else if (stream.state === 'errored') request.error(stream.error)
-    else stream.controller.take(request)
+    if (state === 'closed') request.give(undefined, true)
+    else if (state === 'errored') request.fail(stream.error)
+    else if (stream.bytes) bytes().take(stream, request)
+    else if (queue.length === 0) {
+      push(reader.requests, request)
+      pullIfNeeded(stream)
+    } else {
+      const chunk = shift(queue)
+      if (stream.closing && queue.length === 0) end(stream)
+      else pullIfNeeded(stream)
+      request.give(chunk, false)
+    }
   }
 
   const readables: Readables = {
     ...{
       readableOf,
       createReadable,
-      createController,
-      begin,
       acquire,
+      requireStream,
       release,
       read,
       cancel,
+      enqueue,
+      close,
       end,
+      fail,
     },
-    ...{ stop, fail, canEnqueue, requireOpen, shouldPull, pullIfNeeded, desiredSize, requireStream },
+    ...{ canEnqueue, requireOpen, shouldPull, pullIfNeeded, desiredSize },
   }
   return {
-    ReadableStream,
-    ReadableStreamDefaultReader,
-    ReadableStreamDefaultController,
-    readables,
+    ...{ ReadableStream, ReadableStreamDefaultReader, ReadableStreamDefaultController, readables, isStream },
     streamOf: (pull, cancelSource) => bodies().streamOf(pull, cancelSource),
-    isStream,
     isDisturbed: (stream) => readableOf(stream).disturbed,
-    isLocked: (stream) => isLocked(readableOf(stream)),
+    isLocked: (stream) => readableOf(stream).reader !== undefined,
     readAll: (stream, most) => bodies().readAll(readableOf(stream), most),
-    tee: (stream) => tees().tee(readableOf(stream)),
+    tee: (stream) => tee(readableOf(stream)),
   }
 }
 export default unit

@@ -2,8 +2,8 @@
 import type { Unit } from '../host.ts'
 import type {
   Algorithm,
-  Controller,
   Deferred,
+  Measure,
   Readable,
   Readables,
   StreamCore,
@@ -40,13 +40,11 @@ export interface Transforms {
 const unit: Unit<Transforms & Record<string, unknown>> = ({ primordials, use }) => {
   const { resolved, after } = primordials
   const core = use('stream-core') as unknown as StreamCore
-  const { algorithmOf, defer, markOf, methodOf, OURS, promised, requireOurs, strategyOf } = core
+  const { algorithmOf, defer, nothing, OURS, promised } = core
   const { readables } = use('streams') as unknown as { readables: Readables }
   const { writables } = use('writable-streams') as unknown as { writables: Writables }
-  const { createReadable, desiredSize, fail, shouldPull } = readables
+  const { close, createReadable, desiredSize, fail, requireOpen, shouldPull } = readables
   const { createWritable, failWritable } = writables
-  const one = (): number => 1
-  const nothing: Algorithm = () => resolved()
 
   class TransformStream {
     readonly #stream: Transform
@@ -57,21 +55,18 @@ const unit: Unit<Transforms & Record<string, unknown>> = ({ primordials, use }) 
       readableStrategy: unknown = undefined,
     ) {
       const given = core.sourceOf(transformer)
-      const input = strategyOf(writableStrategy)
-      const output = strategyOf(readableStrategy)
+      const input = core.strategyOf(writableStrategy)
+      const output = core.strategyOf(readableStrategy)
       const cancel = algorithmOf(given, 'cancel')
       const flush = algorithmOf(given, 'flush')
       if (given.readableType !== undefined) throw new RangeError('"readableType" is not there yet.')
-      const start = methodOf(given, 'start')
+      const start = core.methodOf(given, 'start')
       const isIdentity = given.transform === undefined
       const transform = algorithmOf(given, 'transform')
       if (given.writableType !== undefined) throw new RangeError('"writableType" is not there yet.')
       const started = defer()
-      const outputMark = markOf(output, 0)
-      const stream = create(started.promise, {
-        ...{ writableMark: markOf(input, 1), writableSize: input.size },
-        ...{ readableMark: outputMark, readableSize: output.size },
-      })
+      const outputMark = core.markOf(output, 0)
+      const stream = create(started.promise, core.markOf(input, 1), input.size, outputMark, output.size)
       this.#stream = stream
       const controller = new TransformStreamDefaultController(OURS, stream)
       stream.cancel = cancel
@@ -95,12 +90,12 @@ const unit: Unit<Transforms & Record<string, unknown>> = ({ primordials, use }) 
     readonly #stream: Transform
 
     constructor(key: unknown, stream: Transform) {
-      requireOurs(key)
+      core.requireOurs(key)
       this.#stream = stream
     }
 
     get desiredSize(): number | null {
-      return desiredSize(this.#stream.readable.controller)
+      return desiredSize(this.#stream.readable)
     }
 
     enqueue(chunk: unknown = undefined): void {
@@ -113,59 +108,54 @@ const unit: Unit<Transforms & Record<string, unknown>> = ({ primordials, use }) 
 
     terminate(): void {
       const stream = this.#stream
-      stream.readable.controller.close()
+      close(stream.readable)
       failInput(stream, new TypeError('The stream was terminated.'))
     }
   }
 
-  interface Queues {
-    readonly writableMark: number
-    readonly writableSize: Controller['size'] | undefined
-    readonly readableMark: number
-    readonly readableSize: Controller['size'] | undefined
-  }
-
-  function create(start: Promise<unknown>, queues: Queues): Transform {
-    const { writableMark, writableSize = one, readableMark, readableSize = one } = queues
-    const failOutput = (reason: unknown): void => fail(stream.readable.controller, reason)
+  function create(
+    start: Promise<unknown>,
+    inputMark: number,
+    inputSize: Measure | undefined,
+    outputMark: number,
+    outputSize: Measure | undefined,
+  ): Transform {
+    const pull = (): Promise<unknown> => {
+      setBackpressure(stream, false)
+      return stream.changed.promise
+    }
+    const failOutput = (reason: unknown): void => fail(stream.readable, reason)
+    const failWith = (reason: unknown): void => failInput(stream, reason)
+    const cancelOutput = (reason: unknown): Promise<unknown> =>
+      finish(
+        stream,
+        () => stream.cancel(reason),
+        stream.writable,
+        () => failWith(reason),
+        failWith,
+      )
+    const sink = {
+      write: (chunk: unknown) => write(stream, chunk),
+      close: () =>
+        finish(
+          stream,
+          () => stream.flush(),
+          stream.readable,
+          () => close(stream.readable),
+          failOutput,
+        ),
+      abort: (reason: unknown) =>
+        finish(
+          stream,
+          () => stream.cancel(reason),
+          stream.readable,
+          () => failOutput(reason),
+          failOutput,
+        ),
+    }
     const stream: Transform = {
-      readable: createReadable({
-        ...{ start, mark: readableMark, size: readableSize, bytes: false },
-        pull: () => {
-          setBackpressure(stream, false)
-          return stream.changed.promise
-        },
-        cancel: (reason) => {
-          const failInputWith = (error: unknown): void => failInput(stream, error)
-          return finish(
-            stream,
-            () => stream.cancel(reason),
-            stream.writable,
-            () => failInput(stream, reason),
-            failInputWith,
-          )
-        },
-      }),
-      writable: createWritable({
-        ...{ start, mark: writableMark, size: writableSize },
-        write: (chunk) => write(stream, chunk),
-        close: () =>
-          finish(
-            stream,
-            () => stream.flush(),
-            stream.readable,
-            () => stream.readable.controller.close(),
-            failOutput,
-          ),
-        abort: (reason) =>
-          finish(
-            stream,
-            () => stream.cancel(reason),
-            stream.readable,
-            () => failOutput(reason),
-            failOutput,
-          ),
-      }),
+      readable: createReadable(pull, cancelOutput, outputMark, false, outputSize, start),
+      writable: createWritable(sink, inputMark, inputSize, start),
       ...{ backpressure: true, changed: defer(), finish: undefined },
       ...{ transform: nothing, flush: nothing, cancel: nothing },
     }
@@ -191,7 +181,7 @@ const unit: Unit<Transforms & Record<string, unknown>> = ({ primordials, use }) 
         if (other.state === 'errored') done.reject(other.error)
         else {
           succeed()
-          done.resolve()
+          done.resolve(undefined)
         }
       },
       (error) => {
@@ -220,19 +210,19 @@ const unit: Unit<Transforms & Record<string, unknown>> = ({ primordials, use }) 
 
   /** @throws TypeError unless the readable side is open, or what it fails with by the size of the chunk */
   function enqueue(stream: Transform, chunk: unknown): void {
-    const { controller } = stream.readable
-    readables.requireOpen(controller)
+    const { readable } = stream
+    requireOpen(readable)
     try {
-      controller.enqueue(chunk as never)
+      readables.enqueue(readable, chunk)
     } catch (error) {
       failInput(stream, error)
-      throw stream.readable.error
+      throw readable.error
     }
-    if (!shouldPull(controller) && !stream.backpressure) setBackpressure(stream, true)
+    if (!shouldPull(readable) && !stream.backpressure) setBackpressure(stream, true)
   }
 
   function setBackpressure(stream: Transform, backpressure: boolean): void {
-    stream.changed.resolve()
+    stream.changed.resolve(undefined)
     stream.changed = defer()
     stream.backpressure = backpressure
   }
@@ -242,14 +232,14 @@ const unit: Unit<Transforms & Record<string, unknown>> = ({ primordials, use }) 
   }
 
   function failBoth(stream: Transform, reason: unknown): void {
-    fail(stream.readable.controller, reason)
+    fail(stream.readable, reason)
     failInput(stream, reason)
   }
 
   /** Lets a write that waits go on, to find that it fails. */
   function failInput(stream: Transform, reason: unknown): void {
     stop(stream)
-    failWritable(stream.writable.controller, reason)
+    failWritable(stream.writable, reason)
     if (stream.backpressure) setBackpressure(stream, false)
   }
 
@@ -257,12 +247,7 @@ const unit: Unit<Transforms & Record<string, unknown>> = ({ primordials, use }) 
     TransformStream,
     TransformStreamDefaultController,
     createTransform: (transform, flush) => {
-      const stream = create(resolved(), {
-        writableMark: 1,
-        writableSize: one,
-        readableMark: 0,
-        readableSize: one,
-      })
+      const stream = create(resolved(), 1, undefined, 0, undefined)
       const give = (chunk: unknown): void => enqueue(stream, chunk)
       stream.transform = (chunk) => promised(() => transform(chunk, give))
       stream.flush = () => promised(() => flush(give))

@@ -1,23 +1,15 @@
 /** `WritableStream` of the Streams standard, with its writer and its controller. */
 import type { AbortExports } from '../abort-exports.ts'
 import type { Unit } from '../host.ts'
-import type {
-  Algorithm,
-  Deferred,
-  StreamCore,
-  Writable,
-  WritableController,
-  Writables,
-  Writer,
-} from '../stream-parts.ts'
+import type { Deferred, Measure, StreamCore, Writable, Writables, Writer } from '../stream-parts.ts'
 
 /** In a queue it stands for the end. */
 const CLOSE = {}
 
 const unit: Unit = ({ primordials, use }) => {
-  const { rejected, resolved, after } = primordials
+  const { after, rejected, resolved } = primordials
   const core = use('stream-core') as unknown as StreamCore
-  const { algorithmOf, chain, defer, markOf, methodOf, OURS, promised, refuse, requireOurs } = core
+  const { algorithmOf, chain, defer, nothing, OURS, promised, push, refuse, settle, shift } = core
   const abortUnit = (): AbortExports => use('abort') as unknown as AbortExports
   let writableOf!: (stream: unknown) => Writable
 
@@ -33,21 +25,19 @@ const unit: Unit = ({ primordials, use }) => {
       const measured = core.strategyOf(strategy)
       const abort = algorithmOf(given, 'abort')
       const close = algorithmOf(given, 'close')
-      const start = methodOf(given, 'start')
+      const start = core.methodOf(given, 'start')
       if (given.type !== undefined) throw new RangeError('A WritableStream has no type.')
       const write = algorithmOf(given, 'write')
-      const stream = createState()
+      const stream = stateOf({ abort, close, write }, core.markOf(measured, 1), measured.size)
+      const controller = new WritableStreamDefaultController(OURS, stream)
       this.#stream = stream
       stream.facade = this
-      const { size = one } = measured
-      const controller = createController(stream, { abort, close, write, size, mark: markOf(measured, 1) })
-      const facade = new WritableStreamDefaultController(OURS, controller)
-      controller.write = (chunk) => write(chunk, facade)
-      begin(controller, start?.(facade))
+      stream.write = (chunk) => write(chunk, controller)
+      begin(stream, start?.(controller))
     }
 
     get locked(): boolean {
-      return isLocked(this.#stream)
+      return this.#stream.writer !== undefined
     }
 
     abort(reason: unknown = undefined): Promise<unknown> {
@@ -89,9 +79,9 @@ const unit: Unit = ({ primordials, use }) => {
     }
 
     get desiredSize(): number | null {
-      const { state, controller } = streamOf(this.#writer)
-      if (state === 'writable') return desiredSize(controller)
-      return state === 'closed' ? 0 : null
+      const stream = streamOf(this.#writer)
+      if (stream.state === 'writable') return stream.mark - stream.queue.total
+      return stream.state === 'closed' ? 0 : null
     }
 
     get ready(): Promise<unknown> {
@@ -116,266 +106,252 @@ const unit: Unit = ({ primordials, use }) => {
   }
 
   class WritableStreamDefaultController {
-    readonly #controller: WritableController
+    readonly #stream: Writable
 
-    constructor(key: unknown, controller: WritableController) {
-      requireOurs(key)
-      this.#controller = controller
+    constructor(key: unknown, stream: Writable) {
+      core.requireOurs(key)
+      this.#stream = stream
     }
 
     get signal(): object {
-      const controller = this.#controller
-      controller.signal ??= abortUnit().createSignal()
-      signalAbort(controller)
-      return controller.signal
+      const stream = this.#stream
+      stream.signal ??= abortUnit().createSignal()
+      signalAbort(stream)
+      return stream.signal
     }
 
     error(reason: unknown = undefined): void {
-      failWritable(this.#controller, reason)
+      failWritable(this.#stream, reason)
     }
   }
 
-  const one = (): number => 1
-  const nothing: Algorithm = () => resolved()
-  const isLocked = ({ writer }: Writable): boolean => writer !== undefined
-  const desiredSize = ({ mark, queue }: WritableController): number => mark - queue.total
-  const isClosing = ({ close, closing }: Writable): boolean => (close ?? closing) !== undefined
+  const hasBackpressure = ({ mark, queue }: Writable): boolean => mark <= queue.total
+  const isClosing = ({ closing, toClose }: Writable): boolean => (toClose ?? closing) !== undefined
 
-  function requireUnlocked(stream: Writable): void {
-    if (isLocked(stream)) throw new TypeError('The stream is locked: it has a writer.')
+  function requireUnlocked({ writer }: Writable): void {
+    if (writer) throw new TypeError('The stream is locked: it has a writer.')
   }
 
-  function createState(): Writable {
+  function stateOf(
+    { abort, close, write }: Pick<Writable, 'abort' | 'close' | 'write'>,
+    mark: number,
+    size: Measure | undefined,
+  ): Writable {
     return {
-      state: 'writable',
-      error: undefined,
-      writer: undefined,
-      controller: undefined as never,
-      backpressure: false,
-      requests: chain(),
-      write: undefined,
-      close: undefined,
-      closing: undefined,
-      abort: undefined,
-      facade: undefined as never,
+      ...{
+        state: 'writable',
+        error: undefined,
+        writer: undefined,
+        backpressure: mark <= 0,
+        queue: chain(),
+        mark,
+      },
+      ...{
+        started: false,
+        write,
+        close,
+        abort,
+        size,
+        writes: chain(),
+        written: undefined,
+        toClose: undefined,
+      },
+      ...{ closing: undefined, toAbort: undefined, signal: undefined, aborted: undefined, facade: OURS },
     }
   }
 
-  function createController(
-    stream: Writable,
-    parts: Pick<WritableController, 'abort' | 'close' | 'write' | 'size' | 'mark'>,
-  ): WritableController {
-    const controller = {
-      ...parts,
-      stream,
-      queue: chain(),
-      started: false,
-      signal: undefined,
-      aborted: undefined,
-    }
-    stream.controller = controller
-    stream.backpressure = desiredSize(controller) <= 0
-    return controller
-  }
-
-  const createWritable: Writables['createWritable'] = ({ start, ...parts }) => {
-    const stream = createState()
+  const createWritable: Writables['createWritable'] = (algorithms, mark, size, start) => {
+    const stream = stateOf(algorithms, mark, size)
     stream.facade = new WritableStream(OURS, stream)
-    begin(createController(stream, parts), start)
+    begin(stream, start)
     return stream
   }
 
-  function begin(controller: WritableController, started: unknown): void {
-    const { stream } = controller
+  function begin(stream: Writable, started: unknown): void {
     after(
       resolved(started),
       () => {
-        controller.started = true
-        advance(controller)
+        stream.started = true
+        advance(stream)
       },
       (error) => {
-        controller.started = true
-        reject(stream, error)
+        stream.started = true
+        refuseMore(stream, error)
       },
     )
   }
 
   /** Does what comes first in the queue. */
-  function advance(controller: WritableController): void {
-    const { queue, started, stream } = controller
-    if (!started || stream.write) return
-    if (stream.state === 'erroring') finishErroring(stream)
-    else if (queue.length > 0) {
-      if (queue.first === CLOSE) closeSink(controller)
-      else writeToSink(controller, queue.first)
+  function advance(stream: Writable): void {
+    const { queue, started, state, written } = stream
+    if (!started || written) return
+    if (state === 'erroring') finishErroring(stream)
+    else if (queue.first) {
+      if (queue.first.value === CLOSE) closeSink(stream)
+      else writeToSink(stream, queue.first.value)
     }
   }
 
-  function closeSink(controller: WritableController): void {
-    const { queue, stream } = controller
-    const closing = stream.close as Deferred
+  function closeSink(stream: Writable): void {
+    const closing = stream.toClose as Deferred
     stream.closing = closing
-    stream.close = undefined
-    queue.shift()
-    const closed = controller.close()
-    stop(controller)
+    stream.toClose = undefined
+    shift(stream.queue)
+    const closed = stream.close()
+    stop(stream)
     after(
       closed,
       () => {
-        closing.resolve()
+        closing.resolve(undefined)
         stream.closing = undefined
         if (stream.state === 'erroring') {
           stream.error = undefined
-          stream.abort?.done.resolve()
-          stream.abort = undefined
+          stream.toAbort?.done.resolve(undefined)
+          stream.toAbort = undefined
         }
         stream.state = 'closed'
-        stream.writer?.closed.resolve()
+        if (stream.writer) settle(stream.writer.closed)
       },
       (error) => {
         closing.reject(error)
         stream.closing = undefined
-        stream.abort?.done.reject(error)
-        stream.abort = undefined
-        reject(stream, error)
+        stream.toAbort?.done.reject(error)
+        stream.toAbort = undefined
+        refuseMore(stream, error)
       },
     )
   }
 
-  function writeToSink(controller: WritableController, chunk: unknown): void {
-    const { stream } = controller
-    const write = stream.requests.shift()
-    stream.write = write
+  function writeToSink(stream: Writable, chunk: unknown): void {
+    const written = shift(stream.writes)
+    stream.written = written
     after(
-      controller.write(chunk),
+      stream.write(chunk),
       () => {
-        write.resolve()
-        stream.write = undefined
-        controller.queue.shift()
-        measure(controller)
-        advance(controller)
+        written.resolve(undefined)
+        stream.written = undefined
+        shift(stream.queue)
+        measure(stream)
+        advance(stream)
       },
       (error) => {
-        if (stream.state === 'writable') stop(controller)
-        write.reject(error)
-        stream.write = undefined
-        reject(stream, error)
+        if (stream.state === 'writable') stop(stream)
+        written.reject(error)
+        stream.written = undefined
+        refuseMore(stream, error)
       },
     )
   }
 
   /** Tells the writer whether more is wanted. */
-  function measure(controller: WritableController): void {
-    const { stream } = controller
-    if (isClosing(stream) || stream.state !== 'writable') return
-    const { backpressure, writer } = stream
-    stream.backpressure = desiredSize(controller) <= 0
+  function measure(stream: Writable): void {
+    const { backpressure, state, writer } = stream
+    if (isClosing(stream) || state !== 'writable') return
+    stream.backpressure = hasBackpressure(stream)
     if (!writer || backpressure === stream.backpressure) return
-    if (backpressure) writer.ready.resolve()
+    if (backpressure) settle(writer.ready)
     else writer.ready = defer()
   }
 
-  function stop(controller: WritableController): void {
-    controller.write = controller.close = controller.abort = nothing
-    controller.size = undefined
+  function stop(stream: Writable): void {
+    stream.write = stream.close = stream.abort = nothing
+    stream.size = undefined
   }
 
-  function failWritable(controller: WritableController, reason: unknown): void {
-    if (controller.stream.state !== 'writable') return
-    stop(controller)
-    startErroring(controller.stream, reason)
+  function failWritable(stream: Writable, reason: unknown): void {
+    if (stream.state !== 'writable') return
+    stop(stream)
+    startErroring(stream, reason)
   }
 
-  function reject(stream: Writable, reason: unknown): void {
+  function refuseMore(stream: Writable, reason: unknown): void {
     if (stream.state === 'writable') startErroring(stream, reason)
     else finishErroring(stream)
   }
 
   function startErroring(stream: Writable, reason: unknown): void {
-    const { closing, controller, write, writer } = stream
+    const { closing, started, writer, written } = stream
     stream.state = 'erroring'
     stream.error = reason
     if (writer) writer.ready = refuse(writer.ready, reason)
-    if (!write && !closing && controller.started) finishErroring(stream)
+    if (!written && !closing && started) finishErroring(stream)
   }
 
   function finishErroring(stream: Writable): void {
-    const { abort, controller, error, requests } = stream
+    const { abort, error, toAbort, writes } = stream
     stream.state = 'errored'
-    controller.queue = chain()
-    stream.requests = chain()
-    while (requests.length > 0) requests.shift().reject(error)
-    stream.abort = undefined
-    if (abort && !abort.wasErroring) {
-      const aborted = controller.abort(abort.reason)
-      stop(controller)
-      after(
-        aborted,
-        () => {
-          abort.done.resolve()
-          refuseClosed(stream)
-        },
-        (failure) => {
-          abort.done.reject(failure)
-          refuseClosed(stream)
-        },
-      )
-    } else {
-      abort?.done.reject(error)
+    stream.queue = chain()
+    stream.writes = chain()
+    stream.toAbort = undefined
+    while (writes.length > 0) shift(writes).reject(error)
+    if (!toAbort || toAbort.wasErroring) {
+      toAbort?.done.reject(error)
       refuseClosed(stream)
+      return
     }
+    const aborted = abort(toAbort.reason)
+    stop(stream)
+    after(
+      aborted,
+      () => {
+        toAbort.done.resolve(undefined)
+        refuseClosed(stream)
+      },
+      (failure) => {
+        toAbort.done.reject(failure)
+        refuseClosed(stream)
+      },
+    )
   }
 
   function refuseClosed(stream: Writable): void {
-    const { close, error, writer } = stream
-    close?.reject(error)
-    stream.close = undefined
+    const { error, toClose, writer } = stream
+    toClose?.reject(error)
+    stream.toClose = undefined
     if (writer) writer.closed = refuse(writer.closed, error)
   }
 
-  function signalAbort({ aborted, signal }: WritableController): void {
+  function signalAbort({ aborted, signal }: Writable): void {
     if (aborted && signal) abortUnit().abortSignal(signal, aborted.reason)
   }
 
+  const isOver = ({ state }: Writable): boolean => state === 'closed' || state === 'errored'
+
   function abortWritable(stream: Writable, reason: unknown): Promise<unknown> {
-    const isOver = (): boolean => stream.state === 'closed' || stream.state === 'errored'
-    if (isOver()) return resolved()
-    const { controller } = stream
-    controller.aborted ??= { reason }
-    signalAbort(controller)
+    if (isOver(stream)) return resolved()
+    stream.aborted ??= { reason }
+    signalAbort(stream)
     // Listeners of the signal were called.
-    if (isOver()) return resolved()
-    if (stream.abort) return stream.abort.done.promise
+    if (isOver(stream)) return resolved()
+    if (stream.toAbort) return stream.toAbort.done.promise
     const wasErroring = stream.state === 'erroring'
     const done = defer()
-    stream.abort = { done, reason: wasErroring ? undefined : reason, wasErroring }
+    stream.toAbort = { done, reason: wasErroring ? undefined : reason, wasErroring }
     if (!wasErroring) startErroring(stream, reason)
     return done.promise
   }
 
-  /** @throws TypeError where it was closed already, or failed */
   function closeWritable(stream: Writable): Promise<unknown> {
-    const { backpressure, controller, state, writer } = stream
-    if (state === 'closed' || state === 'errored' || isClosing(stream)) {
+    const { backpressure, queue, state, writer } = stream
+    if (isOver(stream) || isClosing(stream))
       throw new TypeError('The stream is closed, or will be, or failed.')
-    }
     const done = defer()
-    stream.close = done
-    if (backpressure && state === 'writable') writer?.ready.resolve()
-    controller.queue.push(CLOSE, 0)
-    advance(controller)
+    stream.toClose = done
+    if (writer && backpressure && state === 'writable') settle(writer.ready)
+    push(queue, CLOSE)
+    advance(stream)
     return done.promise
   }
 
   function acquireWriter(stream: Writable): Writer {
     requireUnlocked(stream)
     const { backpressure, error, state } = stream
-    const ready = state[0] === 'e' ? refuse(defer(), error) : defer()
-    const closed = state === 'errored' ? refuse(defer(), error) : defer()
-    if (state === 'closed') closed.resolve()
-    if (state === 'closed' || !backpressure || isClosing(stream)) ready.resolve()
-    const writer: Writer = { stream, closed, ready }
+    const writer: Writer = { stream, closed: defer(), ready: defer() }
     stream.writer = writer
+    if (state === 'errored') refuse(writer.closed, error)
+    else if (state === 'closed') settle(writer.closed)
+    if (state === 'errored' || state === 'erroring') refuse(writer.ready, error)
+    else if (!backpressure || state === 'closed' || isClosing(stream)) settle(writer.ready)
     return writer
   }
 
@@ -395,28 +371,28 @@ const unit: Unit = ({ primordials, use }) => {
 
   function writeChunk(writer: Writer, chunk: unknown): Promise<unknown> {
     const stream = streamOf(writer)
-    const { controller } = stream
     let size = 1
     try {
-      if (controller.size) size = controller.size(chunk)
+      if (stream.size) size = stream.size(chunk)
     } catch (error) {
-      failWritable(controller, error)
+      failWritable(stream, error)
     }
-    if (streamOf(writer) !== stream) throw new TypeError('The writer was released.')
-    const { error, state } = stream
+    // Whatever measured the chunk may have done anything.
+    streamOf(writer)
+    const { error, queue, state } = stream
     if (state === 'errored') return rejected(error)
     if (state === 'closed' || isClosing(stream)) throw new TypeError('The stream is closed, or will be.')
     if (state === 'erroring') return rejected(error)
     const done = defer()
-    stream.requests.push(done)
+    push(stream.writes, done)
     try {
-      controller.queue.push(chunk, size)
+      push(queue, chunk, size)
     } catch (failure) {
-      failWritable(controller, failure)
+      failWritable(stream, failure)
       return done.promise
     }
-    measure(controller)
-    advance(controller)
+    measure(stream)
+    advance(stream)
     return done.promise
   }
 
