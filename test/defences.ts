@@ -923,7 +923,7 @@ export const DEFENCES: readonly Defence[] = [
   {
     name: 'log-entries-chained',
     against: 'Entries of a log are left out or swapped.',
-    file: 'src/snapshot/run-log/entry-codec.ts',
+    file: 'src/snapshot/run-log/entry-seal.ts',
     find: 'if (this.#before !== undefined && !same(before, this.#before)) {',
     replace: 'if (this.#before !== undefined && before.length !== this.#before.length) {',
     tests: ['test/attacks/resume.test.ts'],
@@ -931,7 +931,7 @@ export const DEFENCES: readonly Defence[] = [
   {
     name: 'log-entries-authenticated',
     against: 'Who can write to the store forges an answer.',
-    file: 'src/snapshot/run-log/entry-codec.ts',
+    file: 'src/snapshot/run-log/entry-seal.ts',
     find: 'if (!same(expected, sealed.subarray(bodyEnd)))',
     replace: 'if (expected.length !== sealed.subarray(bodyEnd).length)',
     tests: ['test/attacks/resume.test.ts'],
