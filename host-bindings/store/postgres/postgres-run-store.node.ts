@@ -14,6 +14,7 @@ import {
   aText,
   checkOptions,
   type OptionChecks,
+  trueOrFalse,
   wholeFrom,
   withMethods,
 } from '../../../src/base/option-checks.ts'
@@ -34,7 +35,7 @@ import { PostgresCheckpoints } from './postgres-checkpoints.node.ts'
 import { postgresError } from './postgres-error.ts'
 import type { PostgresPool } from './postgres-pool.ts'
 import { PostgresRuns } from './postgres-runs.node.ts'
-import { checkSchemaName, makeSchema } from './postgres-schema.ts'
+import { checkSchemaName, findSchema, makeSchema } from './postgres-schema.ts'
 import { PostgresSessions } from './postgres-sessions.ts'
 
 export interface PostgresRunStoreOptions {
@@ -46,6 +47,8 @@ export interface PostgresRunStoreOptions {
   readonly schema?: string
   /** Longest time for a connection, for a lock and for each statement, in milliseconds. Default 30 seconds. */
   readonly timeoutMs?: number
+  /** Whether a store that is missing is `not_found`, rather than made. Default false. */
+  readonly mustExist?: boolean
 }
 
 const OPTIONS: OptionChecks<PostgresRunStoreOptions> = {
@@ -53,6 +56,7 @@ const OPTIONS: OptionChecks<PostgresRunStoreOptions> = {
   pool: withMethods('a pool of pg', 'connect'),
   schema: aText,
   timeoutMs: wholeFrom(1, 3_600_000),
+  mustExist: trueOrFalse,
 }
 const DEFAULT_TIMEOUT_MS = 30_000
 
@@ -60,7 +64,7 @@ const DEFAULT_TIMEOUT_MS = 30_000
  * Opens the store in a schema of a database, and makes it where it is missing or empty. With `connectionString` it
  * needs `pg` beside caisson.
  * @throws CaissonError `unsupported` without pg or for a store of another version, `invalid_argument` for a schema that
- * holds something else, `store_failed` and `quota_exceeded` with the cause
+ * holds something else, `not_found` with `mustExist`, `store_failed` and `quota_exceeded` with the cause
  */
 export async function openPostgresRunStore(options: PostgresRunStoreOptions): Promise<RunStore> {
   checkOptions(options, OPTIONS)
@@ -75,7 +79,8 @@ export async function openPostgresRunStore(options: PostgresRunStoreOptions): Pr
   const own = connectionString === undefined ? undefined : await openPool(connectionString, timeoutMs)
   const sessions = new PostgresSessions((own ?? pool) as PostgresPool, timeoutMs)
   try {
-    await makeSchema(sessions, schema)
+    if (options.mustExist === true) await findSchema(sessions, schema)
+    else await makeSchema(sessions, schema)
     return new PostgresRunStore(sessions, schema, own)
   } catch (error) {
     await own?.end().catch(() => {})

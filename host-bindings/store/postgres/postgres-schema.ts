@@ -42,6 +42,12 @@ export async function makeSchema(sessions: PostgresSessions, schema: string): Pr
   })
 }
 
+/** @throws CaissonError `not_found`, and as `makeSchema` */
+export async function findSchema(sessions: PostgresSessions, schema: string): Promise<void> {
+  if (await isStore((text, values) => sessions.look(text, values), schema)) return
+  throw new CaissonError('not_found', `There is no store of runs in the schema ${schema}.`)
+}
+
 /** False where there is nothing yet. */
 async function isStore(query: Query, schema: string): Promise<boolean> {
   const found = await query(

@@ -9,7 +9,7 @@ import { CaissonError } from '../../../src/base/errors.ts'
 import { patiently } from './patience.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import { sqliteError } from './sqlite-error.ts'
-import { isStore, makeTables } from './sqlite-schema.ts'
+import { isStore, makeTables, noStoreYet } from './sqlite-schema.ts'
 
 /** A write-ahead log that grew is cut to this when its contents are in the database. */
 const LOG_BYTES = 16 * 1024 * 1024
@@ -35,22 +35,30 @@ export async function loadSqlite(): Promise<OpenSqlite> {
   }
 }
 
+export interface DatabaseSettings {
+  /** How long to wait for other processes. */
+  readonly patienceMs: number
+  /** Of the database; more is `SQLITE_FULL`. */
+  readonly maxBytes: number
+  /** Whether one that is empty is refused. */
+  readonly mustExist: boolean
+}
+
 /**
  * @param path of a file that exists
- * @param maxBytes of the database; more is `SQLITE_FULL`
  * @throws CaissonError as `openSqliteRunStore`; nothing stays open then
  */
 export async function openDatabase(
   open: OpenSqlite,
   path: string,
-  patienceMs: number,
-  maxBytes: number,
+  { patienceMs, maxBytes, mustExist }: DatabaseSettings,
 ): Promise<SqliteConnection> {
   let connection: SqliteConnection | undefined
   try {
     const opened = open(path)
     connection = opened
     const isNew = !(await patiently(patienceMs, () => isStore(opened)))
+    if (isNew && mustExist) throw noStoreYet()
     // Both are part of the file, and can be chosen only while it is empty.
     if (isNew) await patiently(patienceMs, () => opened.exec('PRAGMA auto_vacuum = INCREMENTAL'))
     const mode = await patiently(patienceMs, () => opened.prepare('PRAGMA journal_mode = WAL').get())

@@ -14,7 +14,7 @@
 import { toHex } from '../../../src/base/bytes.ts'
 import type { Digest } from '../../../src/base/digest.ts'
 import { CaissonError } from '../../../src/base/errors.ts'
-import { checkOptions, type OptionChecks, wholeFrom } from '../../../src/base/option-checks.ts'
+import { checkOptions, type OptionChecks, trueOrFalse, wholeFrom } from '../../../src/base/option-checks.ts'
 import type { Collected, CollectOptions, RunHead, RunLease, RunStore } from '../../../src/ports/run-store.ts'
 import {
   checkBlob,
@@ -35,7 +35,7 @@ import { patiently } from './patience.ts'
 import { RunTable } from './run-table.ts'
 import { type SqliteConnection, SqliteStatements } from './sqlite-connection.ts'
 import { sqliteError } from './sqlite-error.ts'
-import { makeStoreFile, SameFile } from './store-file.node.ts'
+import { findStoreFile, makeStoreFile, SameFile } from './store-file.node.ts'
 import { WriteGroup } from './write-group.ts'
 
 export interface SqliteRunStoreOptions {
@@ -43,11 +43,14 @@ export interface SqliteRunStoreOptions {
   readonly busyTimeoutMs?: number
   /** Largest size of the file; more is `quota_exceeded`. What is in it stays, and can be collected. Default 64 TiB. */
   readonly maxBytes?: number
+  /** Whether a store that is missing is `not_found`, rather than made. Default false. */
+  readonly mustExist?: boolean
 }
 
 const OPTIONS: OptionChecks<SqliteRunStoreOptions> = {
   busyTimeoutMs: wholeFrom(0, 3_600_000),
   maxBytes: wholeFrom(0),
+  mustExist: trueOrFalse,
 }
 const DEFAULT_BUSY_MS = 10_000
 const DEFAULT_MAX_BYTES = 64 * 1024 ** 4
@@ -58,7 +61,7 @@ const DEFAULT_MAX_BYTES = 64 * 1024 ** 4
  *
  * Any number of processes of one machine may have it open; not of several machines, whatever the file system.
  * @throws CaissonError `unsupported` without better-sqlite3 or for a store of another version, `invalid_argument` for a
- * file that holds something else, `corrupted`, `store_failed` and `quota_exceeded` with the cause
+ * file that holds something else, `not_found` with `mustExist`, `corrupted`, `store_failed` and `quota_exceeded` with the cause
  */
 export async function openSqliteRunStore(
   path: string,
@@ -75,11 +78,11 @@ export async function openSqliteRunStoreWith(
   options: SqliteRunStoreOptions,
   machine: Machine,
 ): Promise<RunStore> {
-  const { busyTimeoutMs = DEFAULT_BUSY_MS, maxBytes = DEFAULT_MAX_BYTES } = options
+  const { busyTimeoutMs = DEFAULT_BUSY_MS, maxBytes = DEFAULT_MAX_BYTES, mustExist = false } = options
   let connection: SqliteConnection | undefined
   try {
-    const file = await makeStoreFile(path)
-    connection = await openDatabase(open, file, busyTimeoutMs, maxBytes)
+    const file = mustExist ? await findStoreFile(path) : await makeStoreFile(path)
+    connection = await openDatabase(open, file, { patienceMs: busyTimeoutMs, maxBytes, mustExist })
     return new SqliteRunStore(connection, new SameFile(file), busyTimeoutMs, machine)
   } catch (error) {
     connection?.close()

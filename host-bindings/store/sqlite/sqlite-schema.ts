@@ -107,6 +107,11 @@ export function makeTables(connection: SqliteConnection): void {
   }
 }
 
+/** The refusal for a file that is not there, or empty. */
+export function noStoreYet(): CaissonError {
+  return new CaissonError('not_found', 'There is no store of runs in that place.')
+}
+
 /** The refusal for a file that is something else. */
 export function notAStore(): CaissonError {
   return new CaissonError('invalid_argument', 'The file holds something else than a store of runs.')

@@ -8,7 +8,7 @@ import { type BigIntStats, statSync } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { CaissonError } from '../../../src/base/errors.ts'
-import { notAStore } from './sqlite-schema.ts'
+import { noStoreYet, notAStore } from './sqlite-schema.ts'
 
 /** How every file of SQLite begins. */
 const MAGIC = 'SQLite format 3\0'
@@ -19,14 +19,28 @@ const MAGIC = 'SQLite format 3\0'
  * @throws CaissonError `invalid_argument`; errors of `node:fs`
  */
 export async function makeStoreFile(path: string): Promise<string> {
-  if (typeof path !== 'string' || path === '' || path.includes('\0')) {
-    throw new CaissonError('invalid_argument', 'A store needs the path of its file.')
-  }
-  const absolute = resolve(path)
+  const absolute = absolutePath(path)
   await mkdir(dirname(absolute), { recursive: true, mode: 0o700 })
   if (await makeEmpty(absolute)) await syncFolder(dirname(absolute))
   await checkMagic(absolute)
   return absolute
+}
+
+/**
+ * The file at `path`, as it is.
+ * @returns the path, absolute
+ * @throws CaissonError `invalid_argument`, `not_found`; errors of `node:fs`
+ */
+export async function findStoreFile(path: string): Promise<string> {
+  const absolute = absolutePath(path)
+  if (statSync(absolute, { throwIfNoEntry: false }) === undefined) throw noStoreYet()
+  await checkMagic(absolute)
+  return absolute
+}
+
+function absolutePath(path: string): string {
+  if (typeof path === 'string' && path !== '' && !path.includes('\0')) return resolve(path)
+  throw new CaissonError('invalid_argument', 'A store needs the path of its file.')
 }
 
 /** @returns whether it was missing */

@@ -9,6 +9,7 @@ import type { GivenFlags } from '../command.ts'
 import { readKeyFile } from '../kept/key-file.ts'
 import { openStore } from '../kept/open-store.ts'
 import { TENANT } from '../kept/run-place.ts'
+import { placeOf } from '../kept/store-place.ts'
 import { shellQuote } from '../render/shell-quote.ts'
 import { refusalOf } from '../run/refusal.ts'
 import type { Check } from './check.ts'
@@ -17,10 +18,12 @@ const MOST_NAMED = 10
 
 /** Nothing without `--store`. @throws CliError where there is no store, or it cannot be read */
 export async function checkParked(given: GivenFlags, io: CliIo): Promise<readonly Check[]> {
-  const name = given.value('store')
-  if (name === undefined) return []
+  const named = given.value('store')
+  if (named === undefined) return []
+  const place = placeOf(named, io.cwd)
+  const { name } = place
   const keys = await readKeyFile(given.value('key-file'), io.cwd)
-  const store = await openStore(name, io.cwd)
+  const store = await openStore(place)
   try {
     const runs = await listRuns(store, { ports: nodeCheckpointPorts, keys }, TENANT)
     return await checksOf(runs, name)

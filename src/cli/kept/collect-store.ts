@@ -45,9 +45,10 @@ interface CollectPlan {
 
 /** @returns the exit code. @throws CliError */
 export async function collectStore(given: GivenFlags, io: CliIo): Promise<ExitCode> {
-  const name = requireStore(given, 'collect')
+  const place = requireStore(given, 'collect', io.cwd)
+  const { name } = place
   const plan = await planCollection(given, io)
-  const store = await openStore(name, io.cwd)
+  const store = await openStore(place)
   try {
     const ended = plan.endedMs === undefined ? NOTHING_ENDED : await removeEnded(store, plan, plan.endedMs)
     const { graceMs, dryRun } = plan

@@ -19,6 +19,7 @@ import { kindOf, ledgerOf, readCheckpointFile } from './checkpoint-file.ts'
 import { openStore } from './open-store.ts'
 import { checkRunName } from './run-name.ts'
 import type { CheckpointPlace, RunPlace } from './run-place.ts'
+import { folderOf, pathsOfPlace, placeOf } from './store-place.ts'
 
 /** A checkpoint as it was read from a file: whole, and nothing of it is verified. */
 export interface FoundFile {
@@ -39,19 +40,21 @@ export async function findKept(given: GivenFlags, cwd: string): Promise<Found> {
   const storeName = given.value('store')
   if (storeName !== undefined) {
     const run = checkRunName(target, 'RUN')
-    const store = await openStore(storeName, cwd)
-    return { file: undefined, kept: { store, storeName, run } }
+    const at = placeOf(storeName, cwd)
+    const store = await openStore(at)
+    return { file: undefined, kept: { store, storeName: at.name, storePaths: pathsOfPlace(at), run } }
   }
   const place: CheckpointPlace = { given: target, path: resolve(cwd, target) }
   const ledger = await kindOf(ledgerOf(place.path))
   if ((await kindOf(place.path)) !== 'file') throw await nothing(place, ledger === 'directory', cwd)
   const file = await readFound(place)
   if (ledger !== 'directory') return { file, kept: undefined }
-  const store = await openStore(ledgerOf(target), cwd)
+  const at = folderOf(ledgerOf(target), cwd)
+  const store = await openStore(at)
   const { run } = file.inspected
   try {
     if (!isRunName(run) || (await store.entries(run, 0, 1)).length === 0) throw unknownRun(target, run)
-    return { file, kept: { store, storeName: ledgerOf(target), run, file: place } }
+    return { file, kept: { store, storeName: at.name, storePaths: pathsOfPlace(at), run, file: place } }
   } catch (error) {
     await store.close()
     throw refusalOf(error, { store: ledgerOf(target), run })
@@ -132,7 +135,7 @@ async function nothing({ given, path }: CheckpointPlace, hasLedger: boolean, cwd
 
 /** The run of a ledger; a placeholder where nothing began. */
 async function onlyRun(ledger: string, cwd: string): Promise<string> {
-  const store = await openStore(ledger, cwd)
+  const store = await openStore(folderOf(ledger, cwd))
   try {
     const [run = 'RUN'] = await store.runs()
     return run

@@ -10,11 +10,11 @@ import { checkNewFile, ledgerOf } from './checkpoint-file.ts'
 import { readKeyFile } from './key-file.ts'
 import { checkRunName, newRunName } from './run-name.ts'
 import type { CheckpointPlace } from './run-place.ts'
+import { folderOf, placeOf, type StorePlace } from './store-place.ts'
 
 export interface KeepPlan {
   readonly run: string
-  readonly storeName: string
-  readonly storePath: string
+  readonly store: StorePlace
   readonly file: CheckpointPlace | undefined
   readonly stopAtCall: number | undefined
   readonly label: 'plain' | 'secret'
@@ -77,8 +77,7 @@ export async function planKeeping(
   }
   return {
     run: name === undefined ? newRunName(fileName) : checkRunName(name, '--run'),
-    storeName: file === undefined ? (store ?? '') : ledgerOf(file.given),
-    storePath: file === undefined ? resolve(cwd, store ?? '') : ledgerOf(file.path),
+    store: file === undefined ? placeOf(store ?? '', cwd) : folderOf(ledgerOf(file.given), cwd),
     file,
     stopAtCall,
     label: given.has('secret') ? 'secret' : 'plain',

@@ -22,6 +22,7 @@ import { goOnAfter } from './go-on.ts'
 import type { KeepPlan } from './keep-plan.ts'
 import { makeStore } from './open-store.ts'
 import { type RunPlace, resumeCommand, TENANT, whereOf } from './run-place.ts'
+import { pathsOfPlace } from './store-place.ts'
 
 /** How a run came to rest, and how to go on with it. */
 export interface KeptEnd {
@@ -39,9 +40,15 @@ export async function keepRun(
   signal: AbortSignal,
   io: CliIo,
 ): Promise<KeptEnd> {
-  const { run, storeName, file, stopAtCall, label, checkpoints } = keep
-  const store = await makeStore(keep.storePath, storeName)
-  const place: RunPlace = { store, storeName, run, file }
+  const { run, file, stopAtCall, label, checkpoints } = keep
+  const store = await makeStore(keep.store)
+  const place: RunPlace = {
+    store,
+    storeName: keep.store.name,
+    storePaths: pathsOfPlace(keep.store),
+    run,
+    file,
+  }
   let disposable = false
   try {
     await refuseTaken(place)
@@ -78,7 +85,7 @@ export async function keepRun(
     throw error
   } finally {
     await store.close()
-    if (disposable) await rm(keep.storePath, { recursive: true, force: true })
+    if (disposable) await rm(keep.store.at, { recursive: true, force: true })
   }
 }
 

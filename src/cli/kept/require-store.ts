@@ -2,11 +2,12 @@
 import { CliError } from '../cli-error.ts'
 import type { GivenFlags } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
+import { placeOf, type StorePlace } from './store-place.ts'
 
 /** @throws CliError usage without `--store` */
-export function requireStore(given: GivenFlags, command: string): string {
+export function requireStore(given: GivenFlags, command: string, cwd: string): StorePlace {
   const store = given.value('store')
-  if (store !== undefined) return store
+  if (store !== undefined) return placeOf(store, cwd)
   throw new CliError({
     exit: EXIT.usage,
     code: 'usage',

@@ -68,7 +68,7 @@ async function goOn(
   const described =
     kept && (await describeRun(kept.store, kept.run, { ports: nodeCheckpointPorts, keys }, TENANT))
   const before = described && { scope: described.start.scope ?? [] }
-  const rights = await grantRights(given, pathsOf(found, io.cwd), io.cwd, before)
+  const rights = await grantRights(given, pathsOf(found), io.cwd, before)
   const failures = new ToolFailures(rights.tools, findPackageRoot().code)
   try {
     const parts: Parts = { plan, given, rights, failures, signal, io }
@@ -94,7 +94,7 @@ async function goOn(
 }
 
 /** What no program may write to: what is believed of its run. */
-function pathsOf({ kept, file }: Found, cwd: string): readonly string[] {
-  const store = kept === undefined ? [] : [resolve(cwd, kept.storeName)]
+function pathsOf({ kept, file }: Found): readonly string[] {
+  const store = kept?.storePaths ?? []
   return file === undefined ? store : [...store, file.place.path]
 }

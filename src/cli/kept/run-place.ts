@@ -10,8 +10,10 @@ export const TENANT = 'default'
 
 export interface RunPlace {
   readonly store: RunStore
-  /** The folder of the store, as people name it. */
+  /** The store, as it may be shown. */
   readonly storeName: string
+  /** What of it no program may write to. */
+  readonly storePaths: readonly string[]
   readonly run: string
   /** The one file that stands for the run. */
   readonly file?: CheckpointPlace | undefined

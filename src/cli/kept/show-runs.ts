@@ -14,8 +14,9 @@ import { TENANT } from './run-place.ts'
 
 /** @returns the exit code. @throws CliError */
 export async function showRuns(given: GivenFlags, io: CliIo): Promise<ExitCode> {
-  const name = requireStore(given, 'runs')
-  const store = await openStore(name, io.cwd)
+  const place = requireStore(given, 'runs', io.cwd)
+  const { name } = place
+  const store = await openStore(place)
   let runs: readonly ListedRun[]
   try {
     runs = await listRuns(store, { ports: nodeCheckpointPorts }, TENANT)

@@ -10,6 +10,7 @@ import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
 import { type KeepPlan, planKeeping } from '../kept/keep-plan.ts'
+import { pathsOfPlace } from '../kept/store-place.ts'
 import { parseCount } from '../units/parse-count.ts'
 import { parseInstant } from '../units/parse-instant.ts'
 import { grantRights, type Rights } from './grant-rights.ts'
@@ -98,8 +99,8 @@ export function modulesBeside(path: string, source: string): LoadModule {
 }
 
 /** What no program may write to: what is believed of its run. */
-function pathsOf({ storePath, file }: KeepPlan): readonly string[] {
-  return file === undefined ? [storePath] : [storePath, file.path]
+function pathsOf({ store, file }: KeepPlan): readonly string[] {
+  return file === undefined ? pathsOfPlace(store) : [...pathsOfPlace(store), file.path]
 }
 
 /** The clock that `--now` asks for. @throws CliError usage */
