@@ -11,7 +11,7 @@ const descriptor: PropertyDescriptor = Object.assign(Object.create(null), {
 })
 
 /** Puts `value` on `object`. Safe at any time: also when a guest has changed every global. */
-export function define(object: object, name: string, value: unknown): void {
+export function define(object: object, name: PropertyKey, value: unknown): void {
   descriptor.value = value
   defineProperty(object, name, descriptor)
   descriptor.value = undefined

@@ -55,6 +55,8 @@ export interface Internals {
   readonly netFetch: () => Lent
   /** The same of `net.readBody`. */
   readonly readBody: () => Lent
+  /** Puts exports of a unit on an object when they are touched there. */
+  readonly defineLazily: (object: object, names: readonly PropertyKey[], unit: string) => void
   /** The exports of a unit, whatever a guest did to the globals of the same names. */
   readonly use: (unit: string) => UnitExports
   /** The same, of a unit that was evaluated: without it there is no object of its classes. */

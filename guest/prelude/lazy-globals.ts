@@ -46,20 +46,24 @@ export function defineLazyGlobals(internals: Internals): void {
 /** Puts exports of `unit` on `object` when they are touched. */
 export function defineLazily(
   object: object,
-  names: readonly string[],
+  names: readonly PropertyKey[],
   unit: string,
   internals: Internals,
 ): void {
-  for (const name of names) {
+  for (let i = 0; i < names.length; i += 1) {
+    const name = names[i] as PropertyKey
     const descriptor = create(null) as PropertyDescriptor
     descriptor.configurable = true
     descriptor.enumerable = false
     descriptor.get = () => {
-      const value = internals.use(unit)[name]
+      const value = internals.use(unit)[name as string]
       define(object, name, value)
       return value
     }
-    descriptor.set = (value: unknown) => define(object, name, value)
+    // What inherits from the object gets a property of its own.
+    descriptor.set = function set(this: object, value: unknown) {
+      define(this, name, value)
+    }
     defineProperty(object, name, descriptor)
   }
 }

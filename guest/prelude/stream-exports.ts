@@ -1,5 +1,15 @@
-/** What the unit `streams` gives to other units, beside its globals: `use('streams') as unknown as StreamExports`. */
+/** What the unit `streams` gives to other units, beside its globals. */
 export interface StreamExports {
+  /** Whether it is a `ReadableStream`. Where the unit is not `loaded`, nothing is. */
+  readonly isStream: (value: unknown) => boolean
+  /** Whether it was ever read from or cancelled. @throws TypeError for what is no stream */
+  readonly isDisturbed: (stream: object) => boolean
+  /** @throws TypeError for what is no stream */
+  readonly isLocked: (stream: object) => boolean
+}
+
+/** What the unit `stream-bodies` gives to them. */
+export interface StreamBodies {
   /**
    * A `ReadableStream` of bytes (of type `bytes`) that holds nothing back: `pull` is called when somebody reads, and
    * not again before what it gave is settled.
@@ -10,17 +20,13 @@ export interface StreamExports {
     pull: () => Promise<Uint8Array | undefined>,
     cancel: (reason: unknown) => void | Promise<void>,
   ) => object
-  /** Whether it is a `ReadableStream`. Where the unit is not `loaded`, nothing is. */
-  readonly isStream: (value: unknown) => boolean
-  /** Whether it was ever read from or cancelled. @throws TypeError for what is no stream, as all that follow */
-  readonly isDisturbed: (stream: object) => boolean
-  readonly isLocked: (stream: object) => boolean
   /**
    * Reads a stream to its end, and leaves it locked. Rejects with what the stream ends with, or a TypeError for a
    * chunk that is no `Uint8Array`.
    * @param most bytes; more of them cancel the stream and reject with a RangeError
+   * @throws TypeError for what is no stream, or is locked
    */
   readonly readAll: (stream: object, most?: number) => Promise<Uint8Array>
-  /** Two streams of the same chunks; bytes are copied for the second. @throws TypeError if it is locked */
+  /** Two streams of the same chunks; bytes are copied for the second. @throws TypeError for what is no stream, or is locked */
   readonly tee: (stream: object) => readonly [object, object]
 }

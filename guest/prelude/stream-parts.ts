@@ -150,6 +150,14 @@ export interface Readables {
   /** Ends it with a reason, if it is readable. */
   readonly fail: (stream: Readable, reason: unknown) => void
   readonly canEnqueue: (stream: Readable) => boolean
+  /** Ends what every reader waits for. */
+  readonly closeStream: (stream: Readable) => void
+  /** Does something with all requests of a reader. */
+  readonly answer: (reader: Reader, act: (request: ReadRequest) => void) => void
+  /** Drops what it would call: it never will again. */
+  readonly stop: (stream: Readable) => void
+  /** @throws TypeError for a stream that has a reader */
+  readonly requireUnlocked: (stream: Readable) => void
   /** @throws TypeError where `canEnqueue` says no */
   readonly requireOpen: (stream: Readable) => void
   readonly shouldPull: (stream: Readable) => boolean

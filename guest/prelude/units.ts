@@ -5,6 +5,7 @@
  * (`lazy-globals.ts`); the others are for other units.
  */
 import type { Host, Internals, UnitExports } from './host.ts'
+import { defineLazily } from './lazy-globals.ts'
 import { primordials } from './primordials.ts'
 import type { Timers } from './timers.ts'
 
@@ -25,6 +26,7 @@ export function createInternals(
     netFetch: lent.netFetch,
     readBody: lent.readBody,
     loaded: (unit) => loaded[unit],
+    defineLazily: (object, names, unit) => defineLazily(object, names, unit, internals),
     use(unit) {
       let exports = loaded[unit]
       if (exports === undefined) {

@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-ea5cc02d291047fa',
+  id: 'quickjs-a9f136cd0b9dd0f7',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -18,8 +18,8 @@ export const ENGINE_MANIFEST: EngineManifest = {
     rejectionField: 160,
   },
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
-  guest: 'a164b7c4a7880042eb4262c720b32984cb085f786d76e755a23eb2ff0c9f3060',
-  base: 'sha256:5574e486c1495aeeeb78cf46acd2e98b626e1ed1506adc5fa36bcda06618a72f',
+  guest: '7c27ad2da1113608ecf7f7096046e9764fca653e15178aef2cb31187841a518d',
+  base: 'sha256:6ffb2ba1e48957d2f17f78e4c1cffc2af4ed3ee0f48e650d1d1619e07ea51230',
   profiles: {
     v8: {
       sha256: 'e943977dfb653e769f3c2f487e55d2a956c1f18590d102041c88017ebff13cfb',

@@ -4,7 +4,7 @@
  * A stream holds nothing back: what was not read of it costs nothing, and is not asked of the host.
  */
 import type { Unit } from '../host.ts'
-import type { StreamExports } from '../stream-exports.ts'
+import type { StreamBodies } from '../stream-exports.ts'
 
 /** What gives its bytes piece by piece: a body that the host has. */
 export interface PiecewiseBody {
@@ -35,7 +35,7 @@ interface Reader {
 }
 
 const unit: Unit<BodyStreamExports & Record<string, unknown>> = ({ use }) => {
-  const { readAll, streamOf } = use('streams') as unknown as StreamExports
+  const { readAll, streamOf } = use('stream-bodies') as unknown as StreamBodies
 
   function streamOfBytes(bytes: Uint8Array): object {
     let at = 0

@@ -4,7 +4,7 @@
  */
 import { bytesOf, usvString } from '../arguments.ts'
 import type { Unit } from '../host.ts'
-import type { StreamExports } from '../stream-exports.ts'
+import type { StreamBodies, StreamExports } from '../stream-exports.ts'
 import { decodeUtf8 } from '../utf8.ts'
 import type { BlobExports } from './blob.ts'
 import type { BodyStreamExports, PiecewiseBody } from './body-streams.ts'
@@ -58,6 +58,7 @@ const NOTHING = new Uint8Array()
 const unit: Unit<BodyExports & Record<string, unknown>> = ({ host, loaded, use }) => {
   const formBodies = (): MultipartExports => use('multipart') as unknown as MultipartExports
   const streams = (): StreamExports => use('streams') as unknown as StreamExports
+  const streamBodies = (): StreamBodies => use('stream-bodies') as unknown as StreamBodies
   const bodyStreams = (): BodyStreamExports => use('body-streams') as unknown as BodyStreamExports
 
   const newBody = (source: Body['source'], stream?: object): Body => ({ source, stream, used: false })
@@ -119,7 +120,7 @@ const unit: Unit<BodyExports & Record<string, unknown>> = ({ host, loaded, use }
   function cloneBody(body: Body): Body {
     requireUnused(body)
     if (body.stream === undefined && body.source instanceof Uint8Array) return newBody(body.source)
-    const [kept, given] = streams().tee(streamOfBody(body))
+    const [kept, given] = streamBodies().tee(streamOfBody(body))
     body.stream = kept
     return newBody(NOTHING, given)
   }
@@ -133,7 +134,7 @@ const unit: Unit<BodyExports & Record<string, unknown>> = ({ host, loaded, use }
 
   function readBodyOf(body: Body): Uint8Array | Promise<Uint8Array> {
     requireUnused(body)
-    if (body.stream !== undefined) return streams().readAll(body.stream)
+    if (body.stream !== undefined) return streamBodies().readAll(body.stream)
     body.used = true
     return body.source instanceof Uint8Array ? body.source : body.source.rest()
   }

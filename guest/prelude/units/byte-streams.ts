@@ -10,7 +10,7 @@ import { dictionary, requireArguments } from '../arguments.ts'
 import type { BYOBRequest, ByteStreams, Bytes, Entry, Pull } from '../byte-parts.ts'
 import { byteViews } from '../byte-views.ts'
 import type { Unit } from '../host.ts'
-import type { Chain, Readable, Readables, Reader, ReadRequest, StreamCore } from '../stream-parts.ts'
+import type { Chain, Link, Readable, Readables, Reader, ReadRequest, StreamCore } from '../stream-parts.ts'
 
 const unit: Unit<ByteStreams & Record<string, unknown>> = ({ primordials, use }) => {
   const core = use('stream-core') as unknown as StreamCore

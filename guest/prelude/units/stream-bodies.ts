@@ -1,21 +1,18 @@
 /** Streams of bytes that the library makes and reads itself: bodies of messages, blobs. */
 import type { ByteStreams } from '../byte-parts.ts'
 import type { Unit } from '../host.ts'
-import type { StreamExports } from '../stream-exports.ts'
+import type { StreamBodies } from '../stream-exports.ts'
 import type { Chain, Readable, Readables, StreamCore } from '../stream-parts.ts'
-
-/** What `streams` needs of it. */
-export interface StreamBodies extends Pick<StreamExports, 'streamOf'> {
-  readonly readAll: (stream: Readable, most?: number) => Promise<Uint8Array>
-}
+import type { StreamTee } from './stream-tee.ts'
 
 const unit: Unit<StreamBodies & Record<string, unknown>> = ({ primordials, use }) => {
   const { after, typedArrayName } = primordials
   const { chain, defer, promised, push, shift } = use('stream-core') as unknown as StreamCore
   const { readables } = use('streams') as unknown as { readables: Readables }
-  const { acquire, cancel, close, createReadable, enqueue, read } = readables
+  const { acquire, cancel, close, createReadable, enqueue, read, readableOf } = readables
 
-  function readAll(stream: Readable, most = 1 / 0): Promise<Uint8Array> {
+  function readAll(given: object, most = 1 / 0): Promise<Uint8Array> {
+    const stream = readableOf(given)
     const done = defer()
     const reader = acquire(stream)
     const chunks: Chain<Uint8Array> = chain()
@@ -58,6 +55,7 @@ const unit: Unit<StreamBodies & Record<string, unknown>> = ({ primordials, use }
 
   return {
     readAll,
+    tee: (stream) => (use('stream-tee') as unknown as StreamTee).tee(readableOf(stream)),
     streamOf: (pull, stopSource) => {
       const next = (): Promise<unknown> =>
         after(promised(pull), (bytes) => {

@@ -1,6 +1,6 @@
 /**
  * `ReadableStream` of the Streams standard, with the reader and the controller of any chunks. What most programs do
- * not use of it (bytes, piping, tee, iteration) is in units of its own.
+ * not use of it (bytes, piping, tee, iteration, failures) is in units of its own.
  *
  * Invariants
  * 1. No guest code gets a state: only public objects, which hold theirs in private fields.
@@ -19,13 +19,10 @@ import type {
   ReadRequest,
   StreamCore,
 } from '../stream-parts.ts'
-import type { StreamBodies } from './stream-bodies.ts'
-import type { StreamIteration } from './stream-iteration.ts'
-import type { StreamPipes } from './stream-pipes.ts'
-import type { StreamTee } from './stream-tee.ts'
+import type { StreamEnds } from './stream-ends.ts'
 
-const unit: Unit<StreamExports & Record<string, unknown>> = ({ primordials, use }) => {
-  const { after, rejected, resolved } = primordials
+const unit: Unit<StreamExports & Record<string, unknown>> = ({ defineLazily, primordials, use }) => {
+  const { after, resolved } = primordials
   const core = use('stream-core') as unknown as StreamCore
   const { algorithmOf, chain, defer, nothing, OURS, promised, push, refuse, settle, shift } = core
   let isStream!: (value: unknown) => value is ReadableStream
@@ -61,10 +58,6 @@ const unit: Unit<StreamExports & Record<string, unknown>> = ({ primordials, use 
       begin(stream, start?.(controller))
     }
 
-    static from(iterable: unknown): object {
-      return iteration().from(iterable)
-    }
-
     get locked(): boolean {
       return this.#stream.reader !== undefined
     }
@@ -83,22 +76,6 @@ const unit: Unit<StreamExports & Record<string, unknown>> = ({ primordials, use 
         : bytes().getReader(stream, options)
     }
 
-    pipeThrough(transform: unknown, options: unknown = undefined): unknown {
-      return pipes().pipeThrough(this.#stream, transform, options)
-    }
-
-    pipeTo(destination: unknown, options: unknown = undefined): Promise<unknown> {
-      return promised(() => pipes().pipeTo(this.#stream, destination, options))
-    }
-
-    tee(): readonly [object, object] {
-      return tee(this.#stream)
-    }
-
-    values(options: unknown = undefined): object {
-      return iteration().values(this.#stream, options)
-    }
-
     static {
       isStream = (value) => typeof value === 'object' && value !== null && #stream in value
       readableOf = (stream) => {
@@ -107,13 +84,12 @@ const unit: Unit<StreamExports & Record<string, unknown>> = ({ primordials, use 
       }
     }
   }
-  const { prototype } = ReadableStream
-  const { asyncIterator } = Symbol
-  Object.defineProperty(prototype, asyncIterator, {
-    value: prototype.values,
-    writable: true,
-    configurable: true,
-  })
+  defineLazily(ReadableStream, ['from'], 'stream-methods')
+  defineLazily(
+    ReadableStream.prototype,
+    ['pipeThrough', 'pipeTo', 'tee', 'values', Symbol.asyncIterator],
+    'stream-methods',
+  )
 
   class ReadableStreamDefaultReader {
     readonly #reader: Reader
@@ -171,11 +147,10 @@ const unit: Unit<StreamExports & Record<string, unknown>> = ({ primordials, use 
   }
 
   const bytes = (): ByteStreams => use('byte-streams') as unknown as ByteStreams
-  const pipes = (): StreamPipes => use('stream-pipes') as unknown as StreamPipes
-  const iteration = (): StreamIteration => use('stream-iteration') as unknown as StreamIteration
-  const bodies = (): StreamBodies => use('stream-bodies') as unknown as StreamBodies
-  const tee = (stream: Readable): readonly [object, object] =>
-    (use('stream-tee') as unknown as StreamTee).tee(stream)
+  const ends = (): StreamEnds => use('stream-ends') as unknown as StreamEnds
+  const cancel: StreamEnds['cancel'] = (stream, reason) => ends().cancel(stream, reason)
+  const fail: StreamEnds['fail'] = (stream, reason) => ends().fail(stream, reason)
+  const release: StreamEnds['release'] = (reader) => ends().release(reader)
 
   function stateOf(
     pull: Algorithm,
@@ -285,37 +260,11 @@ const unit: Unit<StreamExports & Record<string, unknown>> = ({ primordials, use 
     if (!reader.byob) answer(reader, (request) => request.give(undefined, true))
   }
 
-  function fail(stream: Readable, reason: unknown): void {
-    const { reader, state } = stream
-    if (state !== 'readable') return
-    stream.state = 'errored'
-    stream.error = reason
-    if (stream.bytes) bytes().forget(stream)
-    stop(stream)
-    if (!reader) return
-    reader.closed = refuse(reader.closed, reason)
-    answer(reader, (request) => request.fail(reason))
-  }
-
   /** Requests that come meanwhile are not among these. */
   function answer(reader: Reader, act: (request: ReadRequest) => void): void {
     const { requests } = reader
     reader.requests = chain()
     while (requests.length > 0) act(shift(requests))
-  }
-
-  function cancel(stream: Readable, reason: unknown): Promise<unknown> {
-    const { cancel: cancelSource, reader, state } = stream
-    stream.disturbed = true
-    if (state === 'closed') return resolved()
-    if (state === 'errored') return rejected(stream.error)
-    closeStream(stream)
-    if (reader) answer(reader, (request) => request.give(undefined, true))
-    if (stream.bytes) bytes().forget(stream)
-    stream.queue = chain()
-    const cancelled = cancelSource(reason)
-    stop(stream)
-    return after(cancelled, () => {})
   }
 
   function acquire(stream: Readable, byob = false): Reader {
@@ -330,16 +279,6 @@ const unit: Unit<StreamExports & Record<string, unknown>> = ({ primordials, use 
   function requireStream({ stream }: Reader): Readable {
     if (stream) return stream
     throw new TypeError('The reader was released.')
-  }
-
-  function release(reader: Reader): void {
-    const { stream } = reader
-    if (!stream) return
-    const gone = new TypeError('The reader was released.')
-    reader.closed = refuse(reader.closed, gone)
-    if (stream.bytes) bytes().release(stream)
-    stream.reader = reader.stream = undefined
-    answer(reader, (request) => request.fail(gone))
   }
 
   function read(reader: Reader, request: ReadRequest): void {
@@ -374,15 +313,22 @@ const unit: Unit<StreamExports & Record<string, unknown>> = ({ primordials, use 
       end,
       fail,
     },
-    ...{ canEnqueue, requireOpen, shouldPull, pullIfNeeded, desiredSize },
+    ...{
+      canEnqueue,
+      requireOpen,
+      requireUnlocked,
+      shouldPull,
+      pullIfNeeded,
+      desiredSize,
+      answer,
+      closeStream,
+      stop,
+    },
   }
   return {
     ...{ ReadableStream, ReadableStreamDefaultReader, ReadableStreamDefaultController, readables, isStream },
-    streamOf: (pull, cancelSource) => bodies().streamOf(pull, cancelSource),
     isDisturbed: (stream) => readableOf(stream).disturbed,
     isLocked: (stream) => readableOf(stream).reader !== undefined,
-    readAll: (stream, most) => bodies().readAll(readableOf(stream), most),
-    tee: (stream) => tee(readableOf(stream)),
   }
 }
 export default unit
