@@ -96,7 +96,7 @@ function keyword(program: Program, rewriting: Rewriting, at: number): void {
 function returned(program: Program, rewriting: Rewriting, start: number, end: number): void {
   const last = program.is(end - 1, tt.semi) ? end - 2 : end - 1
   const isEmpty = last === start
-  rewriting.replace(program.startOf(start), program.endOf(start), isEmpty ? 'void 0' : '     (')
+  rewriting.replace(program.startOf(start), program.endOf(start), isEmpty ? ';void 0' : '    ;(')
   if (!isEmpty) rewriting.insert(program.endOf(last), ')')
 }
 

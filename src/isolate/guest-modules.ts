@@ -139,7 +139,7 @@ export class GuestModules {
 
   /**
    * An error of linking with its place, which the engine does not say: where what was handed over in this turn imports
-   * what a module does not export. Other errors as they are.
+   * what a module does not export, or passes it on. Other errors as they are.
    */
   placed(error: GuestError): GuestError {
     const missing = missingExport(error)
@@ -147,8 +147,8 @@ export class GuestModules {
     const { codes, names } = this.#held
     let searched = 0
     for (const [key, to] of names) {
-      if (to !== missing.module) continue
       const [file, specifier] = JSON.parse(key) as [string, string]
+      if (to !== missing.module && file !== missing.module) continue
       const code = codes.get(file) ?? ''
       searched += code.length
       if (searched > MOST_SEARCHED) break

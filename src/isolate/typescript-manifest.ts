@@ -9,6 +9,6 @@ export interface TypeScriptManifest {
 
 export const TYPESCRIPT_MANIFEST: TypeScriptManifest = {
   sucrase: '3.35.1',
-  sha256: '24218dcc5e64e886301b2e12710c6bf348a7b9d21bdf4dfd041726f7e765c784',
-  characters: 68607,
+  sha256: 'df538f37ac70e36d59ad23102b81afe6338efe42030489d4e56aea1be062d2a6',
+  characters: 68608,
 }

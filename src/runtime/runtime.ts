@@ -334,10 +334,13 @@ class PooledRuntime implements Runtime {
     return hint === undefined ? completed : Object.assign(completed, { hint })
   }
 
-  #hint(error: GuestError, { source, capabilities }: MachineStart): string | undefined {
+  #hint(error: GuestError, start: MachineStart): string | undefined {
+    const { source, modules, capabilities } = start
+    const file = error.position?.file
+    const text = modules?.files.find(({ name }) => name === file)?.code ?? source
     const granted = new Set(capabilities.map(({ name }) => name))
     const withheld = this.#table.names.filter((name) => !granted.has(name))
-    return failureHint(error, source, withheld)
+    return failureHint(error, text, withheld)
   }
 
   /** Checks everything that the embedder gave before any resource is taken. */

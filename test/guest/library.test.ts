@@ -234,6 +234,51 @@ describe('the console', () => {
     ])
   })
 
+  it('replaces format specifiers, and runs nothing of the guest for them', async () => {
+    expect(
+      await linesOf(`
+        let ran = 0
+        const hostile = { toString() { ran += 1; return '1' }, get a() { ran += 1 } }
+        console.log('%s is %d, %i%% of %f: %o %O%c.', 'it', 42.9, '7px', '1.50', { a: 1 }, [2], 'color: red', 'more', 3)
+        console.warn('%s %d %i %f', hostile, hostile, Symbol('x'), null)
+        console.log('%s %s', 10n, -0, '%s'); console.log('100%% %s'); console.error('%x %', 1); console.log(1, '%s', 2)
+        console.assert(false, 'n is %d', 7); console.group('%s', 'g'); console.groupEnd(); console.time('%d'); console.timeLog('%d', 5)
+        console.info('%o'.repeat(9), 1); console.log(ran)`),
+    ).toEqual([
+      'log: it is 42, 7% of 1.5: { a: 1 } [ 2 ]. more 3',
+      'warn: { toString: [Function: toString], a: [Getter] } NaN NaN NaN',
+      'log: 10n -0 %s',
+      'log: 100%% %s',
+      'error: %x % 1',
+      'log: 1 %s 2',
+      'error: Assertion failed: n is 7',
+      'log: g',
+      'log: %d: 0.001 ms 5',
+      'info: 1%o%o%o%o%o%o%o%o',
+      'log: 0',
+    ])
+  })
+
+  it('is bounded, whatever a format asks for', async () => {
+    const [line = ''] = await linesOf(
+      `const big = 'x'.repeat(9000); console.log('%o'.repeat(4000), ...Array.from({ length: 4000 }, () => [big]))`,
+    )
+    expect(line.length).toBeLessThan(40_000)
+  })
+
+  it('shows errors with the frames and places of their author alone', async () => {
+    const lines = await linesOf(`enum A { B = 1, C }; function make(): Error { return new Error('mine') }
+      console.log(make())
+      try { new URL('::') } catch (error) { console.log('%o', error) }
+      console.log(await new Promise((resolve) => setTimeout(() => resolve(new Error('late')), 1)))
+      return 1`)
+    expect(lines.join('\n')).not.toContain('caisson:')
+    expect(lines[0]).toMatch(
+      /^log: Error: mine\n {4}at make \(program\.ts:1:63\)\n {4}at <anonymous> \(program\.ts:2:\d+\)$/,
+    )
+    expect(lines[1]).toMatch(/^log: TypeError: Invalid URL.*\n {4}at <anonymous> \(program\.ts:3:\d+\)$/)
+  })
+
   it('shows tables, with only the columns that are wanted', async () => {
     expect(
       await linesOf(`console.table([{ a: 1, b: 'x' }, { a: { c: 1 } }], ['a']); console.table(1)`),

@@ -26,6 +26,11 @@ describe('a program as models write it', () => {
       'imports, and a function that is called',
       "import { a } from './a.js';\n\n(async () => {\n  const s = `\nmain()\n`\n  return a(41)\n})();",
     ],
+    [
+      'imports, and return',
+      "import { a } from './a.js'\nif (input === 41) {\n  return a(input)\n}\nreturn 0",
+    ],
+    ['imports in TypeScript, and return', "import { a } from './a.js'\nconst n: number = input\nreturn a(n)"],
     ['imports, and an expression', "import { a } from './a.js'\nconst b = await a(40)\nb + 1"],
     [
       'prose around a fence',
@@ -33,7 +38,10 @@ describe('a program as models write it', () => {
     ],
     ['a module in a fence', "Text.\n```js\nimport { a } from './a.js'\nexport default a(41)\n```"],
   ])('may be %s', async (_, source) => {
-    expect(await runtime.run(source, { modules })).toMatchObject({ status: 'completed', value: 42 })
+    expect(await runtime.run(source, { modules, input: 41 })).toMatchObject({
+      status: 'completed',
+      value: 42,
+    })
   })
 
   it.each([
@@ -49,11 +57,41 @@ describe('a program as models write it', () => {
 
   it.each([
     ["import { a } from './a.js'\n\nfunction main() {\n  null.x\n}\n\nmain()", 4, 7],
+    ["import { a } from './a.js'\nconst b = null\nreturn a(b.x)", 3, 11],
     ['Prose.\n\n```js\nconst a = 1\n  null.x\n```', 5, 7],
     ["Prose.\n```js\nimport { a } from './a.js'\nawait a(null.x)\n```", 4, 13],
   ])('keeps its places: %j', async (source, line, column) => {
     const outcome = await runtime.run(source, { modules })
     expect(outcome).toMatchObject({ status: 'failed', error: { name: 'TypeError', position: { line } } })
     expect(outcome).toMatchObject({ error: { position: { column } } })
+  })
+})
+
+describe('a program that is none', () => {
+  it.each([
+    [
+      'Sure!\n```python\nprint(1)\n```',
+      2,
+      'the fence says python; this runs JavaScript and TypeScript',
+      undefined,
+    ],
+    ['const a = 1\nThis program adds two numbers.', 2, expect.any(String), /reads like prose/],
+    ['export const a = 1\nreturn a', 2, 'return not in a function', /export default VALUE/],
+  ])('says so: %j', async (source, line, message, hint) => {
+    const outcome = await runtime.run(source)
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      error: { name: 'SyntaxError', message, position: { line } },
+    })
+    if (hint !== undefined) expect(outcome).toMatchObject({ hint: expect.stringMatching(hint) })
+    const session = await runtime.openSession()
+    expect(await session.evaluate(source)).toMatchObject({ status: 'failed', error: { name: 'SyntaxError' } })
+  })
+
+  it('may be TypeScript in a file of JavaScript', async () => {
+    expect(await runtime.run('let v2, v3: string', { fileName: 'p.js' })).toMatchObject({
+      hint: expect.stringContaining('let the name end in .ts'),
+    })
+    expect(await runtime.run('let v2, v3: string\n7')).toMatchObject({ status: 'completed', value: 7 })
   })
 })

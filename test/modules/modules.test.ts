@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openRuntime, type Runtime } from '../../src/entry/node.ts'
+import { capability, openRuntime, type Runtime } from '../../src/entry/node.ts'
 
 const runtime: Runtime = await openRuntime()
 
@@ -104,6 +104,42 @@ describe('a program of several modules', () => {
   })
 })
 
+describe('an import of what a module does not export', () => {
+  const modules = {
+    './a.js': 'export const a = 1, also = 2',
+    './b.js': "import { missing as a } from './a.js'\nexport const b = a",
+    './c.js': "export {\n  a,\n  nothing,\n} from './a.js'",
+    './d.ts': "enum E { A }\nimport { b, none } from './b2.js'\nexport const d: number = none",
+    './b2.js': 'export const b = 1',
+  }
+  it.each([
+    ["import { a, nope } from './a.js'", 'nope', './a.js', 'program.js', 1, 13],
+    ["import {\n  also as a,\n  nope as b,\n} from './a.js'", 'nope', './a.js', 'program.js', 3, 3],
+    ["import a from './a.js'", 'default', './a.js', 'program.js', 1, 8],
+    ["import './b.js'", 'missing', './a.js', 'b.js', 1, 10],
+    ["import './c.js'", 'nothing', './a.js', 'c.js', 3, 3],
+    ["import './d.ts'", 'none', './b2.js', 'd.ts', 2, 13],
+    ["console.log(1)\nawait import('./b.js')", 'missing', './a.js', 'b.js', 1, 10],
+  ])('is an error with its place: %j', async (source, name, module, file, line, column) => {
+    const outcome = await runtime.run(source, { modules })
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      error: {
+        name: 'SyntaxError',
+        message: `Could not find export '${name}' in module '${module}'`,
+        position: { file, line, column },
+      },
+    })
+  })
+
+  it('may be forged, which only places a text', async () => {
+    const forged = `throw new SyntaxError("Could not find export 'a' in module 'a.js'")`
+    expect(await runtime.run(`import './a.js'\n${forged}`, { modules })).toMatchObject({
+      error: { name: 'SyntaxError', position: { line: 2 } },
+    })
+  })
+})
+
 describe('an import that leads nowhere', () => {
   it.each([
     ['./a.js', 'not_found', 'there is no module "a.js"'],
@@ -137,6 +173,60 @@ describe('an import that leads nowhere', () => {
       status: 'completed',
       value: [code, expect.stringContaining(message)],
     })
+  })
+
+  it.each([
+    ['./lib/a', './lib/a.js'],
+    ['./lib/b.js', './lib/b.ts'],
+    ['./data', './data.json'],
+    ['./lib', './lib/index.ts'],
+    ['lib/a.js', './lib/a.js'],
+    ['data', './data.json'],
+  ])('says what was meant: %j', async (specifier, meant) => {
+    const modules = { './lib/a.js': '', './lib/b.ts': '', './data.json': '1', './lib/index.ts': '' }
+    for (const source of [`import '${specifier}'`, `await import('${specifier}')`]) {
+      expect(await runtime.run(source, { modules })).toMatchObject({
+        error: { code: 'not_found', message: expect.stringMatching(new RegExp(`; write "${meant}"\\.$`)) },
+      })
+    }
+  })
+
+  it('says where, also for import() that is found wrong while the program runs', async () => {
+    const modules = {
+      './a.js': "export const f = async () => {\n  await null\n  await import('./nowhere.js')\n}",
+    }
+    for (const [source, file, line, column] of [
+      ["console.log('before')\nconst a =  await import('./nowhere.js')\na", 'program.js', 2, 25],
+      ["await null; return  await import('./nowhere.js')", 'program.js', 1, 34],
+      ["console.log('before')\n await import('node:fs')", 'program.js', 2, 15],
+      ["import { f } from './a.js'\nexport default await f()", 'a.js', 3, 16],
+      ["const { f } = await import('./a.js')\nawait f()", 'a.js', 3, 16],
+    ] as const) {
+      expect(await runtime.run(source, { modules }), source).toMatchObject({
+        status: 'failed',
+        error: { code: 'not_found', position: { file, line, column } },
+      })
+    }
+    // Where nobody can say it, nothing wrong is said.
+    const computed = await runtime.run("console.log(1)\nawait import('./' + 'no.js')", { modules })
+    expect(computed).toMatchObject({ status: 'failed', error: { code: 'not_found' } })
+    expect(computed.status === 'failed' && computed.error.position).toBeUndefined()
+  })
+
+  it('is bounded work, however often it is asked for', async () => {
+    const source = `${'// padding\n'.repeat(20_000)}for (let i = 0; i < 1e6; i++) import('node:x' + i).catch(() => {}); await null`
+    const outcome = await runtime.run(source, { modules: {}, limits: { fuel: 2_000_000_000 } })
+    expect(outcome).toMatchObject({ status: 'exhausted', limit: 'fuel' })
+    expect(outcome.usage.wallMs).toBeLessThan(20_000)
+  })
+
+  it('names the capability that stands for it, where that was not granted', async () => {
+    const files = capability({ name: 'files.readText', description: 'r', effect: 'read', invoke: () => '' })
+    const own = await openRuntime({ capabilities: [files] })
+    expect(await own.run("import { readFileSync } from 'fs'")).toMatchObject({
+      hint: "files.readText exists and this guest has no grant for it: add 'files.readText' to grants.",
+    })
+    await own.close()
   })
 
   it('says what to do where no modules were given', async () => {

@@ -112,6 +112,43 @@ describe('turns of a session', () => {
     ).toEqual([4, [8, 2, 2, true], expect.stringMatching(/nowhere/), 10])
   })
 
+  it('import nothing that a module does not export, but for what may be a type', async () => {
+    const session = await open({ modules: { './math.js': 'export const two = 2; export let none' } })
+    const wrong = await session.evaluate(
+      "const a = 1\nimport {\n  two,\n  three as drei,\n} from './math.js'",
+    )
+    expect(wrong).toMatchObject({
+      status: 'failed',
+      error: {
+        name: 'SyntaxError',
+        message: "Could not find export 'three' in module './math.js'",
+        position: { file: 'turn-1.js', line: 4, column: 3 },
+      },
+    })
+    expect(await session.evaluate("import math, { two } from './math.js'")).toMatchObject({
+      error: { message: "Could not find export 'default' in module './math.js'", position: { column: 8 } },
+    })
+    expect(
+      await turns(
+        session,
+        "import { two, none } from './math.js'; [two, none]",
+        "import { Shape, two as zwei } from './math.js'\nconst s: Shape | number = zwei; s",
+        "import { Shape, two as zwei } from './math.js'\nconst s: number = zwei; new Shape()",
+      ),
+    ).toEqual([[2, undefined], 2, "SyntaxError: Could not find export 'Shape' in module './math.js'"])
+  })
+
+  it('may end with a return', async () => {
+    const session = await open()
+    expect(
+      await turns(session, 'const a = 1; return a + 1', 'return { a };', 'return', 'a\nreturn [a]\n// done'),
+    ).toEqual([2, { a: 1 }, undefined, [1]])
+    expect(await session.evaluate('if (a) return 1')).toMatchObject({
+      error: { message: 'return not in a function', position: { line: 1, column: 8 } },
+      hint: expect.stringContaining('without `return`'),
+    })
+  })
+
   it('have no exports', async () => {
     expect(await turns(await open(), 'export const x = 1')).toEqual([
       expect.stringMatching(/^SyntaxError: a session has no exports/),
@@ -248,6 +285,62 @@ describe('a session', () => {
     })
     const without = await runtime.openSession({ from: bytes })
     await expect(without.evaluate('1')).rejects.toMatchObject({ code: 'checkpoint_refused' })
+  })
+
+  it('gets its input as data, whatever an earlier turn put in its place', async () => {
+    const session = await open()
+    await session.evaluate('globalThis.stolen = []; 0', { input: 1 })
+    for (const place of ['globalThis', 'Object.prototype']) {
+      await session.evaluate(
+        `delete globalThis.input; Object.defineProperty(${place}, 'input', { set(value) { stolen.push(value) }, get() { return 'forged' }, configurable: true }); 0`,
+      )
+      expect(await session.evaluate('[input, stolen]', { input: { secret: 7 } })).toMatchObject({
+        value: [{ secret: 7 }, []],
+      })
+    }
+  })
+
+  it('can assign to its input, as any program', async () => {
+    const session = await open()
+    expect(await turns(session, '"use strict"; input = 1; input', '"use strict"; input = 2; input')).toEqual([
+      1, 2,
+    ])
+    expect(await session.evaluate('"use strict"; input += 1; input', { input: 5 })).toMatchObject({
+      value: 6,
+    })
+  })
+
+  it.each([
+    ['an accessor', "{ set() {}, get() { return 'forged' }, configurable: true }"],
+    ['a constant', "{ value: 'forged' }"],
+  ])('gives no value that %s of an earlier turn forged', async (_, descriptor) => {
+    const session = await open()
+    await session.evaluate(`Object.defineProperty(Object.prototype, 'value', ${descriptor}); 0`)
+    expect(await session.evaluate("'mine'")).toMatchObject({ value: 'mine' })
+    expect(await session.evaluate("await null; 'mine'")).toMatchObject({
+      status: 'failed',
+      error: { name: 'TypeError', message: expect.stringContaining('The value of the program is lost') },
+    })
+    expect(session.turns).toBe(2)
+  })
+
+  it('may be taken up by several guests, which draw the same numbers unless they are told to fork', async () => {
+    const session = await open({ seed: 1 })
+    await session.evaluate('Math.random(); crypto.randomUUID()')
+    const from = await session.checkpoint()
+    const draw = async (fork?: string): Promise<unknown> =>
+      (
+        await turns(
+          await open({ from, ...(fork !== undefined && { fork }) }),
+          '[Math.random(), crypto.randomUUID()]',
+        )
+      )[0]
+    const same = await draw()
+    expect(await draw()).toEqual(same)
+    const [a, b] = [await draw('a'), await draw('b')]
+    expect(await draw('a')).toEqual(a)
+    expect(new Set([same, a, b].flatMap((pair) => pair as unknown[])).size).toBe(6)
+    await expect(open({ from, fork: 1 as never })).rejects.toMatchObject({ code: 'invalid_argument' })
   })
 
   it('calls what it is granted, whatever an earlier turn overwrote', async () => {

@@ -72,11 +72,11 @@ async function goOn(
   const failures = new ToolFailures(rights.tools, findPackageRoot().code)
   try {
     const parts: Parts = { plan, given, rights, failures, signal, io }
-    const { source, limits, ...end } =
+    const { source, modules, limits, ...end } =
       kept !== undefined && described !== undefined
         ? await resumeKept(kept, described, file, parts)
         : await restoreFile(file as FoundFile, parts)
-    const facts = { source, limits, withheld: rights.withheld, goOn: end.goOn }
+    const facts = { source, ...(modules && { modules }), limits, withheld: rights.withheld, goOn: end.goOn }
     return tellOutcome(
       {
         outcome: end.outcome,

@@ -53,6 +53,7 @@ export interface Parts {
 /** An end, with what is known of the program. */
 export interface ResumedEnd extends KeptEnd {
   readonly source: string
+  readonly modules?: ReadonlyMap<string, string>
   readonly limits: Limits
 }
 
@@ -111,6 +112,7 @@ export async function resumeKept(
     goOn: goOnAfter(outcome, (more) => resumeCommand(place, given, written, more)),
     keptAs: keptAsOf(place, written),
     source: start.source,
+    modules: new Map(start.modules?.files.map(({ name, code }) => [name, code])),
     limits: described.limits,
   }
 }

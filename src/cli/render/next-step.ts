@@ -1,12 +1,15 @@
 /** What to do about an end: the sentence under the error. */
 import { showCount } from '../../base/show-count.ts'
 import { type Limits, largestLimit } from '../../machine/limits.ts'
+import type { GuestError } from '../../machine/turn.ts'
 import { failureHint, undefinedName } from '../../runtime/failure-hint.ts'
 import { missingGrants, missingGrantsText } from '../../runtime/missing-grants.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
 
 export interface RunFacts {
   readonly source: string
+  /** Sources of the modules that it imported, by the names that stacks have; as far as they are known. */
+  readonly modules?: ReadonlyMap<string, string>
   readonly limits: Limits
   /** Capabilities that exist and were not granted. */
   readonly withheld: readonly string[]
@@ -46,6 +49,11 @@ const OPENED_BY: Readonly<Record<string, string>> = {
   'files.mkdir': WRITING,
   'files.remove': WRITING,
   'net.fetch': 'Grant hosts with --allow-net HOST.',
+}
+
+/** The source that an error's position is in. */
+export function sourceAt({ source, modules }: RunFacts, { position }: GuestError): string {
+  return (position && modules?.get(position.file)) ?? source
 }
 
 /** One sentence, or undefined where there is nothing to advise. Contains text of the program: escape it. */
@@ -127,8 +135,10 @@ function raise(
 
 function afterFailure(
   error: Extract<Outcome, { status: 'failed' }>['error'],
-  { source, withheld }: RunFacts,
+  facts: RunFacts,
 ): string | undefined {
+  const { withheld } = facts
+  const source = sourceAt(facts, error)
   const wanted = missingGrants(error, source, withheld)
   const text = missingGrantsText(wanted)
   if (text !== undefined) return `${text}: ${wanted.map((name) => `--grant ${name}`).join(' ')}`

@@ -6,7 +6,7 @@ import type { GuestError, LeftBehind } from '../../machine/turn.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
 import { showDuration } from '../units/parse-duration.ts'
 import { showSize } from '../units/parse-size.ts'
-import { nextStep, type RunFacts } from './next-step.ts'
+import { nextStep, type RunFacts, sourceAt } from './next-step.ts'
 import { sourceExcerpt } from './source-excerpt.ts'
 import type { Style } from './style.ts'
 import { suspendedLines } from './suspended-lines.ts'
@@ -91,7 +91,7 @@ function errorLines(error: GuestError, facts: RunFacts, width: number, style: St
   const { position } = error
   if (position !== undefined) {
     lines.push(style.dim(`  --> ${escapeText(position.file)}:${position.line}:${position.column}`))
-    const [line, caret] = sourceExcerpt(facts.source, position.line, position.column, width - 2)
+    const [line, caret] = sourceExcerpt(sourceAt(facts, error), position.line, position.column, width - 2)
     if (line !== undefined && caret !== undefined) lines.push(`  ${line}`, `  ${style.red(caret)}`)
   }
   lines.push(...frameLines(error).map(style.dim))

@@ -13,7 +13,7 @@ import { openDirectoryFileTree } from '../../../host-bindings/files/node/directo
 import { ASYNC_DISPOSE } from '../../base/disposal.ts'
 import { CaissonError } from '../../base/errors.ts'
 import { meantModules } from '../../program/meant-module.ts'
-import { resolvePath } from '../../program/specifier.ts'
+import { packageName, resolvePath } from '../../program/specifier.ts'
 import type { LoadModule } from '../../runtime/module-options.ts'
 import { bundlePackage } from './bundle-package.ts'
 
@@ -21,17 +21,19 @@ const MODULE_FILE = /\.(?:m?[jt]s|json)$/
 /** Of one module, in bytes. */
 const MOST_BYTES = 8 * 1024 * 1024
 
-/** @param path where the program stands */
-export function loadBeside(path: string, source: string): LoadModule {
+/** @param path where the program stands; @param read is given the sources, by the names of the modules */
+export function loadBeside(path: string, source: string, read: Map<string, string>): LoadModule {
   const folder = dirname(path)
-  const sources = [source]
   return async (module, { specifier, referrer }) => {
     const tree = await openDirectoryFileTree({ root: folder })
+    const bundle = (): Promise<string> => bundlePackage(module, folder, [source, ...read.values()])
     try {
-      if (!module.startsWith('./'))
-        return await bundled(tree, module, referrer, () => bundlePackage(module, folder, sources))
-      const text = await readModule(tree, module.slice(2), specifier)
-      sources.push(text)
+      const isPath = module.startsWith('./')
+      const name = isPath ? module.slice(2) : packageName(module)
+      const text = isPath
+        ? await readModule(tree, name, specifier)
+        : await bundled(tree, module, referrer, bundle)
+      read.set(name, text)
       return text
     } finally {
       await tree[ASYNC_DISPOSE]()

@@ -22,6 +22,8 @@ import type { ToolFailures } from './tool-failures.ts'
 
 export interface RunPlan {
   readonly program: ProgramFile
+  /** Sources of modules as they are read, by their names. */
+  readonly modules: Map<string, string>
   readonly input: unknown
   readonly limits: Limits
   readonly seed: number | undefined
@@ -51,7 +53,7 @@ export async function planRun(given: GivenFlags, io: CliIo): Promise<RunPlan> {
   const keep = await planKeeping(given, program.fileName, io.cwd)
   const kept = keep === undefined ? [] : pathsOf(keep)
   const rights = await grantRights(given, [...(program.path ? [program.path] : []), ...kept], io.cwd)
-  return { program, input, limits, seed, clock, thread, atEnd, rights, keep }
+  return { program, modules: new Map(), input, limits, seed, clock, thread, atEnd, rights, keep }
 }
 
 /** The runtime that a plan needs. */
@@ -73,7 +75,7 @@ export function runtimeFor(
 
 /** How its program is run. */
 export function optionsFor(
-  { program, input, rights, limits, seed, atEnd }: RunPlan,
+  { program, modules, input, rights, limits, seed, atEnd }: RunPlan,
   signal: AbortSignal,
 ): RunOptions {
   return {
@@ -83,17 +85,26 @@ export function optionsFor(
     signal,
     fileName: program.fileName,
     stateDigest: true,
-    ...(program.path !== undefined && { loadModule: modulesBeside(program.path, program.source) }),
+    ...(program.path !== undefined && {
+      loadModule: modulesBeside(program.path, program.source, modules),
+    }),
     ...(seed !== undefined && { seed }),
     ...(atEnd !== undefined && { atEnd }),
   }
 }
 
-/** What reads them is loaded with the first of them: most programs are one file. */
-export function modulesBeside(path: string, source: string): LoadModule {
+/**
+ * What reads them is loaded with the first of them: most programs are one file.
+ * @param read is given their sources
+ */
+export function modulesBeside(
+  path: string,
+  source: string,
+  read: Map<string, string> = new Map(),
+): LoadModule {
   let load: Promise<LoadModule> | undefined
   return async (module, from) => {
-    load ??= import('./module-files.ts').then(({ loadBeside }) => loadBeside(path, source))
+    load ??= import('./module-files.ts').then(({ loadBeside }) => loadBeside(path, source, read))
     return (await load)(module, from)
   }
 }

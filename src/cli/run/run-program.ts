@@ -14,7 +14,7 @@ import { ToolFailures } from './tool-failures.ts'
 export async function runProgram(given: GivenFlags, io: CliIo): Promise<number> {
   return interruptibly(given, io, async (interruption) => {
     const plan = await interruption.during(planRun(given, io))
-    const { program, limits, rights, keep } = plan
+    const { program, modules, limits, rights, keep } = plan
     const failures = new ToolFailures(rights.tools, findPackageRoot().code)
     try {
       const ended =
@@ -30,7 +30,7 @@ export async function runProgram(given: GivenFlags, io: CliIo): Promise<number> 
             )
       const { outcome, goOn, keptAs }: KeptEnd = ended
       const { source } = program
-      const facts = { source, limits, withheld: rights.withheld, goOn }
+      const facts = { source, modules, limits, withheld: rights.withheld, goOn }
       const interrupted = interruption.signal.aborted
       return tellOutcome({ outcome, facts, failures, keptAs, json: given.has('json'), interrupted }, io)
     } finally {
