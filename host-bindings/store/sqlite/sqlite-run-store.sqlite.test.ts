@@ -19,7 +19,8 @@ import type { RunHead, RunStore } from '../../../src/ports/run-store.ts'
 import { simulateMachine } from '../../../test/faults/simulated-machine.ts'
 import { watchSqlite } from '../../../test/faults/watched-sqlite.ts'
 import { describeRunStore } from '../run-store.contract.ts'
-import { loadSqlite } from './open-database.node.ts'
+import { loadSqlite, type OpenSqlite } from './open-database.node.ts'
+import type { SqliteConnection } from './sqlite-connection.ts'
 import {
   openSqliteRunStore,
   openSqliteRunStoreWith,
@@ -179,6 +180,28 @@ describe('a store in SQLite', () => {
     } finally {
       vi.doUnmock('better-sqlite3')
     }
+  })
+
+  it('1: has SQLite sync at every commit, and keep what heads name', async () => {
+    const driver = await loadSqlite()
+    let connection: SqliteConnection | undefined
+    const watched: OpenSqlite = (path) => {
+      connection = driver(path)
+      return connection
+    }
+    const store = await openSqliteRunStoreWith(watched, newPath(), {}, simulateMachine('here'))
+    opened.push(store)
+    const settingOf = (pragma: string): unknown =>
+      Object.values(connection?.prepare(`PRAGMA ${pragma}`).get() ?? {})[0]
+    expect(['journal_mode', 'synchronous', 'fullfsync', 'foreign_keys'].map(settingOf)).toEqual([
+      'wal',
+      2,
+      1,
+      1,
+    ])
+    const lease = await store.lease('r', HOUR_MS)
+    await store.setHead('r', headOf(1, await put(store, text('x'))), lease)
+    expect(() => connection?.exec('DELETE FROM checkpoints')).toThrow(/FOREIGN KEY/)
   })
 
   it('2: writes what many runs ask for at once in one transaction, and refuses each by itself', async () => {
