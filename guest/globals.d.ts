@@ -77,6 +77,181 @@ declare class TextDecoder {
   decode(bytes?: ArrayBuffer | ArrayBufferView, options?: { stream?: boolean }): string
 }
 
+/** What comes out of a reader. */
+type ReadResult<T> = { done: false; value: T } | { done: true; value: T | undefined }
+
+interface QueuingStrategy<T = any> {
+  /** How much may wait, as `size` counts it. */
+  highWaterMark?: number
+  size?: (chunk: T) => number
+}
+
+declare class CountQueuingStrategy implements QueuingStrategy {
+  constructor(init: { highWaterMark: number })
+  readonly highWaterMark: number
+  readonly size: () => number
+}
+
+declare class ByteLengthQueuingStrategy implements QueuingStrategy<ArrayBufferView> {
+  constructor(init: { highWaterMark: number })
+  readonly highWaterMark: number
+  readonly size: (chunk: { readonly byteLength: number }) => number
+}
+
+interface UnderlyingSource<T> {
+  type?: undefined
+  start?(controller: ReadableStreamDefaultController<T>): unknown
+  pull?(controller: ReadableStreamDefaultController<T>): void | PromiseLike<void>
+  cancel?(reason?: any): void | PromiseLike<void>
+}
+
+interface UnderlyingByteSource {
+  type: 'bytes'
+  autoAllocateChunkSize?: number
+  start?(controller: ReadableByteStreamController): unknown
+  pull?(controller: ReadableByteStreamController): void | PromiseLike<void>
+  cancel?(reason?: any): void | PromiseLike<void>
+}
+
+interface StreamPipeOptions {
+  preventAbort?: boolean
+  preventCancel?: boolean
+  preventClose?: boolean
+  signal?: AbortSignal
+}
+
+declare class ReadableStream<R = any> {
+  constructor(source?: UnderlyingSource<R>, strategy?: QueuingStrategy<R>)
+  constructor(source: UnderlyingByteSource, strategy?: { highWaterMark?: number })
+  static from<T>(iterable: AsyncIterable<T> | Iterable<T | PromiseLike<T>>): ReadableStream<T>
+  readonly locked: boolean
+  cancel(reason?: any): Promise<void>
+  getReader(options?: { mode?: undefined }): ReadableStreamDefaultReader<R>
+  /** For streams of type `bytes`. */
+  getReader(options: { mode: 'byob' }): ReadableStreamBYOBReader
+  pipeThrough<T>(
+    transform: { readable: ReadableStream<T>; writable: WritableStream<R> },
+    options?: StreamPipeOptions,
+  ): ReadableStream<T>
+  pipeTo(destination: WritableStream<R>, options?: StreamPipeOptions): Promise<void>
+  tee(): [ReadableStream<R>, ReadableStream<R>]
+  values(options?: { preventCancel?: boolean }): AsyncIterableIterator<R>
+  [Symbol.asyncIterator](options?: { preventCancel?: boolean }): AsyncIterableIterator<R>
+}
+
+declare class ReadableStreamDefaultReader<R = any> {
+  constructor(stream: ReadableStream<R>)
+  readonly closed: Promise<void>
+  cancel(reason?: any): Promise<void>
+  read(): Promise<ReadResult<R>>
+  releaseLock(): void
+}
+
+declare class ReadableStreamBYOBReader {
+  constructor(stream: ReadableStream<Uint8Array>)
+  readonly closed: Promise<void>
+  cancel(reason?: any): Promise<void>
+  /** Fills a view, whose buffer is given away, with at least `min` elements. */
+  read<T extends ArrayBufferView>(view: T, options?: { min?: number }): Promise<ReadResult<T>>
+  releaseLock(): void
+}
+
+declare class ReadableStreamDefaultController<R = any> {
+  private constructor()
+  readonly desiredSize: number | null
+  close(): void
+  enqueue(chunk?: R): void
+  error(reason?: any): void
+}
+
+declare class ReadableByteStreamController {
+  private constructor()
+  readonly byobRequest: ReadableStreamBYOBRequest | null
+  readonly desiredSize: number | null
+  close(): void
+  enqueue(chunk: ArrayBufferView): void
+  error(reason?: any): void
+}
+
+declare class ReadableStreamBYOBRequest {
+  private constructor()
+  readonly view: Uint8Array | null
+  respond(bytesWritten: number): void
+  respondWithNewView(view: ArrayBufferView): void
+}
+
+interface UnderlyingSink<W> {
+  start?(controller: WritableStreamDefaultController): unknown
+  write?(chunk: W, controller: WritableStreamDefaultController): void | PromiseLike<void>
+  close?(): void | PromiseLike<void>
+  abort?(reason?: any): void | PromiseLike<void>
+}
+
+declare class WritableStream<W = any> {
+  constructor(sink?: UnderlyingSink<W>, strategy?: QueuingStrategy<W>)
+  readonly locked: boolean
+  abort(reason?: any): Promise<void>
+  close(): Promise<void>
+  getWriter(): WritableStreamDefaultWriter<W>
+}
+
+declare class WritableStreamDefaultWriter<W = any> {
+  constructor(stream: WritableStream<W>)
+  readonly closed: Promise<void>
+  readonly desiredSize: number | null
+  readonly ready: Promise<void>
+  abort(reason?: any): Promise<void>
+  close(): Promise<void>
+  releaseLock(): void
+  write(chunk?: W): Promise<void>
+}
+
+declare class WritableStreamDefaultController {
+  private constructor()
+  readonly signal: AbortSignal
+  error(reason?: any): void
+}
+
+interface Transformer<I, O> {
+  start?(controller: TransformStreamDefaultController<O>): unknown
+  transform?(chunk: I, controller: TransformStreamDefaultController<O>): void | PromiseLike<void>
+  flush?(controller: TransformStreamDefaultController<O>): void | PromiseLike<void>
+  cancel?(reason?: any): void | PromiseLike<void>
+}
+
+declare class TransformStream<I = any, O = any> {
+  constructor(
+    transformer?: Transformer<I, O>,
+    writableStrategy?: QueuingStrategy<I>,
+    readableStrategy?: QueuingStrategy<O>,
+  )
+  readonly readable: ReadableStream<O>
+  readonly writable: WritableStream<I>
+}
+
+declare class TransformStreamDefaultController<O = any> {
+  private constructor()
+  readonly desiredSize: number | null
+  enqueue(chunk?: O): void
+  error(reason?: any): void
+  terminate(): void
+}
+
+declare class TextEncoderStream {
+  readonly encoding: 'utf-8'
+  readonly readable: ReadableStream<Uint8Array>
+  readonly writable: WritableStream<string>
+}
+
+declare class TextDecoderStream {
+  constructor(label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean })
+  readonly encoding: string
+  readonly fatal: boolean
+  readonly ignoreBOM: boolean
+  readonly readable: ReadableStream<string>
+  readonly writable: WritableStream<ArrayBuffer | ArrayBufferView>
+}
+
 declare class URLSearchParams {
   constructor(init?: string | Record<string, string> | Iterable<readonly [string, string]> | URLSearchParams)
   readonly size: number
@@ -142,6 +317,7 @@ declare class Blob {
   text(): Promise<string>
   arrayBuffer(): Promise<ArrayBuffer>
   bytes(): Promise<Uint8Array>
+  stream(): ReadableStream<Uint8Array>
 }
 
 declare class File extends Blob {
@@ -170,7 +346,14 @@ declare class FormData {
   [Symbol.iterator](): IterableIterator<[string, FormDataEntryValue]>
 }
 
-type BodyInit = string | Blob | ArrayBuffer | ArrayBufferView | FormData | URLSearchParams
+type BodyInit =
+  | string
+  | Blob
+  | ArrayBuffer
+  | ArrayBufferView
+  | FormData
+  | URLSearchParams
+  | ReadableStream<Uint8Array>
 type HeadersInit = Headers | Record<string, string> | Iterable<readonly [string, string]>
 
 interface ResponseInit {
@@ -191,6 +374,8 @@ declare class Response {
   readonly ok: boolean
   readonly statusText: string
   readonly headers: Headers
+  /** Of an answer of `fetch`: each chunk is a call of the host. */
+  readonly body: ReadableStream<Uint8Array> | null
   readonly bodyUsed: boolean
   clone(): Response
   arrayBuffer(): Promise<ArrayBuffer>
@@ -207,6 +392,8 @@ interface RequestInit {
   body?: BodyInit | null
   redirect?: 'follow' | 'error' | 'manual'
   signal?: AbortSignal | null
+  /** Has to be said where the body is a stream. */
+  duplex?: 'half'
 }
 
 declare class Request {
@@ -217,6 +404,7 @@ declare class Request {
   readonly redirect: 'follow' | 'error' | 'manual'
   readonly signal: AbortSignal
   readonly duplex: 'half'
+  readonly body: ReadableStream<Uint8Array> | null
   readonly bodyUsed: boolean
   clone(): Request
   arrayBuffer(): Promise<ArrayBuffer>
