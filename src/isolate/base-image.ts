@@ -2,8 +2,8 @@
  * The memory of a guest that has not started yet, taken once per process and engine.
  *
  * Invariants
- * 1. Every byte of an instance's memory is the image's after `restore`: overwritten, or just now found equal to it.
- *    Nothing of an earlier guest survives, whatever it did to its allocator.
+ * 1. Every byte of an instance's memory is the image's after `restore`, and that of the given pages after `turnInto`:
+ *    overwritten, or just now found equal. Nothing of an earlier guest survives, whatever it did to its allocator.
  * 2. The image is the same on every runtime: nothing of the host went into it.
  */
 import { dirtyPages } from '../snapshot/dirty-pages.ts'
@@ -15,8 +15,6 @@ import { type GuestRuntime, installGuestRuntime } from './guest-runtime.ts'
 /** Far more than the setup takes; it is ours, and bounded all the same. */
 const SETUP_FUEL = 1_000_000_000
 const SETUP_STACK_BYTES = 1_048_576
-
-const PAGE = 65_536
 
 const images = new WeakMap<WebAssembly.Module, BaseImage>()
 
@@ -33,6 +31,8 @@ export function baseImageOf(engine: Engine): BaseImage {
 export class BaseImage {
   readonly guest: GuestRuntime
   readonly #engine: Engine
+  /** Whole pages, up to the last one that is not zeros. Never written to. */
+  readonly #image: Uint8Array
   /** The static data: from 0 to the stack. */
   readonly #statics: Uint8Array
   /** The heap up to its last byte that is not zero. What follows, and the stack before it, is zero. */
@@ -46,16 +46,24 @@ export class BaseImage {
     instance.gauge.begin(SETUP_STACK_BYTES, Number.POSITIVE_INFINITY, undefined)
     this.guest = installGuestRuntime(instance)
     const { stackEnd, stackBase } = engine.layout
-    this.#statics = instance.bytes.slice(0, stackEnd)
-    this.#heap = instance.bytes.slice(stackBase, endOfContent(instance.bytes))
+    const end = endOfContent(instance.bytes)
+    this.#image = instance.bytes
+      .slice(0, Math.ceil(end / PAGE_BYTES) * PAGE_BYTES)
+      .fill(0, stackEnd, stackBase)
+    this.#statics = this.#image.subarray(0, stackEnd)
+    this.#heap = this.#image.subarray(stackBase, end)
   }
 
-  /** The image as pages. Its root is what snapshots name it by. */
+  /**
+   * The image as pages, which lie in memory one behind the other: those that a guest left as they were are compared in
+   * long runs. Its root is what snapshots name it by.
+   */
   get pages(): PageTree {
     if (this.#pages === undefined) {
-      const whole = new Uint8Array(this.#engine.layout.initialPages * PAGE)
-      this.#overwrite(whole)
-      this.#pages = PageTree.empty.with(dirtyPages(whole, PageTree.empty, [{ start: 0, end: whole.length }]))
+      const all = { start: 0, end: this.#image.length }
+      this.#pages = PageTree.empty.with(
+        dirtyPages(this.#image, PageTree.empty, [all], undefined, (view) => view),
+      )
     }
     return this.#pages
   }
@@ -65,20 +73,28 @@ export class BaseImage {
    * @param now its pages, if they were compared and nothing ran since: then only what differs is written
    */
   restore(instance: EngineInstance, now?: PageTree): void {
-    if (now === undefined) this.#overwrite(instance.bytes)
-    else this.#overwriteChanges(instance.bytes, now)
+    if (now !== undefined) {
+      this.turnInto(instance, this.pages, now)
+      return
+    }
+    this.#overwrite(instance.bytes)
     instance.resetStack()
   }
 
-  /** The stack is in no tree: it counts as zeros there. */
-  #overwriteChanges(memory: Uint8Array, now: PageTree): void {
+  /**
+   * Makes an instance that is `now` what `pages` say, with a stack of zeros, which are in no tree.
+   * @param now its pages, if they were compared and nothing ran since
+   */
+  turnInto(instance: EngineInstance, pages: PageTree, now: PageTree): void {
     const { stackEnd, stackBase } = this.#engine.layout
-    for (const [index, page] of this.pages.changesSince(now)) {
+    const memory = instance.bytes
+    for (const [index, page] of pages.changesSince(now)) {
       const start = index * PAGE_BYTES
       if (page === undefined) memory.fill(0, start, start + PAGE_BYTES)
       else memory.set(page, start)
     }
     memory.fill(0, stackEnd, stackBase)
+    instance.resetStack()
   }
 
   /** Writing zeros takes half of what copying them does, and 3 bytes of 4 are zeros (bench: acquire). */

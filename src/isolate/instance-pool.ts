@@ -6,6 +6,8 @@
  * 2. An instance is made the base image again when it comes back, so that no guest's data lingers while it waits.
  * 3. Instances that grew, or trapped in a way no limit explains, are dropped: memory never shrinks, and a
  *    grown one would let the next guest see a difference.
+ * 4. One that goes from a guest that is parked straight to another one of the pool is written to at once: what differs
+ *    between the two, and the stack.
  */
 import type { PageTools } from '../ports/page-tools.ts'
 import { neutralPageTools } from '../snapshot/neutral-page-tools.ts'
@@ -122,6 +124,12 @@ export class PooledInstance {
   /** @param now the pages of the instance, if they were compared and nothing ran since */
   release(reusable: boolean, now?: PageTree): void {
     this.#onRelease(this, reusable, now)
+  }
+
+  /** Whether another guest of the pool may have it as it is, without it being given back. */
+  leave(reusable: boolean): boolean {
+    this.instance.release()
+    return reusable && !this.instance.grown
   }
 
   newFunction(name: string, id: number): number {

@@ -37,11 +37,22 @@ import { HostServices } from './host-services.ts'
 import type { PooledInstance } from './instance-pool.ts'
 import { type IsolateState, parseIsolateState } from './isolate-state.ts'
 import { applyChanges, isLarge, memoryChanges, memoryChangesInPieces } from './memory-image.ts'
+import type { HeldInstance } from './residents.ts'
 import { stateDigest } from './state-digest.ts'
+
+/** What a guest that is taken up again goes on with. */
+type Given = Pick<MachineRestore, 'capabilities' | 'limits'>
 
 const WAITING = { status: 'waiting' } as const
 const READY = { status: 'waiting', ready: true } as const
 const NO_CALLS: readonly PendingCall[] = []
+
+/** A guest without an instance, as this process left it. */
+export interface ParkedGuest {
+  readonly memoryBytes: number
+  readonly pages: PageTree
+  readonly state: IsolateState
+}
 
 type State = 'fresh' | 'parked' | 'turning' | 'capturing' | 'ended' | 'disposed'
 
@@ -117,9 +128,29 @@ export class Isolate implements Machine {
 
   restore({ memoryBytes, changes, state, capabilities, limits }: MachineRestore): void {
     if (this.#state !== 'fresh') throw this.#refuseTurn('restored')
-    const from = parseIsolateState(state)
+    this.#takeUp(parseIsolateState(state), { capabilities, limits }, () =>
+      this.#putBack({ memoryBytes, changes }),
+    )
+  }
+
+  /**
+   * Goes on with a guest that was parked by this process, which takes its own word for what it was.
+   * @param held what the memory of the instance is, but for its stack
+   */
+  wake({ memoryBytes, pages, state }: ParkedGuest, given: Given, held: PageTree): void {
+    if (this.#state !== 'fresh') throw this.#refuseTurn('woken')
+    this.#takeUp(state, given, () =>
+      this.#fill(({ instance, base }) => {
+        instance.growTo(memoryBytes)
+        base.turnInto(instance, pages, held)
+        return pages
+      }),
+    )
+  }
+
+  #takeUp(from: IsolateState, { capabilities, limits }: Given, fill: () => void): void {
     const services = HostServices.fromState(this.#pooled, this.#syncCalls, from, capabilities, limits)
-    this.#putBack({ memoryBytes, changes })
+    fill()
     this.#serve(
       services,
       GuestProgram.fromState(this.#pooled, from.program, services.modules),
@@ -134,12 +165,18 @@ export class Isolate implements Machine {
 
   /** Makes the memory of a fresh instance what was captured. */
   #putBack({ memoryBytes, changes }: Pick<MachineRestore, 'memoryBytes' | 'changes'>): void {
-    const { instance, base } = this.#pooled
-    try {
+    this.#fill(({ instance, base }) => {
       instance.growTo(memoryBytes)
       const pages = [...changes]
       applyChanges(instance, pages)
-      this.#captured = base.pages.with(pages)
+      return base.pages.with(pages)
+    })
+  }
+
+  /** @param write gives the pages that the memory has then */
+  #fill(write: (pooled: PooledInstance) => PageTree): void {
+    try {
+      this.#captured = write(this.#pooled)
     } catch (error) {
       this.#reusable = false
       this.#state = 'ended'
@@ -162,12 +199,25 @@ export class Isolate implements Machine {
     return { memoryBytes: instance.size, changes, state: this.#stateData() }
   }
 
-  /** Captures it, and gives the instance back, which is known to the last byte then. Ends it. */
-  park(keep?: KeepPage): MachineCapture {
-    const captured = this.capture(keep)
+  /** The memory as it was captured, woken or restored last. */
+  get captured(): PageTree {
+    return this.#captured ?? this.#pooled.base.pages
+  }
+
+  /**
+   * Captures it, and gives the instance back, which is known to the last byte then. Ends it.
+   * @param toNext another guest of the pool waits for an instance
+   * @returns for that guest the instance, if it may have it
+   */
+  park(keep?: KeepPage, toNext = false): { readonly guest: ParkedGuest; readonly held?: HeldInstance } {
+    const { memoryBytes, state } = this.capture(keep)
+    const pages = this.captured
+    const pooled = this.#pooled
+    const guest = { memoryBytes, pages, state: state as IsolateState }
     this.#state = 'disposed'
-    this.#pooled.release(this.#reusable, this.#captured)
-    return captured
+    if (toNext && pooled.leave(this.#reusable)) return { guest, held: { pooled, pages } }
+    pooled.release(this.#reusable, pages)
+    return { guest }
   }
 
   /** As `capture`, without blocking the host for long; until it resolves the isolate takes no turn. */

@@ -1,8 +1,9 @@
-import { afterAll, describe, expect, it } from 'vitest'
-import type { Turn } from '../machine/turn.ts'
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import type { PendingCall, Turn } from '../machine/turn.ts'
 import { PageTree } from '../snapshot/page-tree.ts'
 import { EngineInstance } from './engine-instance.ts'
 import { answerTo, EVERY_FEATURE, EVERY_FEATURE_GRANTS } from './every-feature.testkit.ts'
+import type { InstancePool } from './instance-pool.ts'
 import { base, engine, FREELY, openPool, startOf } from './isolate.testkit.ts'
 import { ParkableIsolate } from './parkable-isolate.ts'
 import { Residents } from './residents.ts'
@@ -42,6 +43,16 @@ const runTogether = (
   return ends
 }
 
+/** The digest of a guest that was never parked, after so many answers. */
+const digestAfter = (answers: number): string => {
+  const guest = open()
+  guest.start(start, FREELY)
+  for (let time = 1; time <= answers; time += 1) step(guest, time)
+  const digest = guest.stateDigest()
+  guest.dispose()
+  return digest
+}
+
 describe('a parkable isolate', () => {
   const straight = runTogether([open()])[0]
 
@@ -76,6 +87,53 @@ describe('a parkable isolate', () => {
     base.restore(fresh)
     expect(Buffer.compare(again.bytes, fresh.bytes)).toBe(0)
     expect(Buffer.from(again.bytes).includes(secret)).toBe(false)
+  })
+
+  it('goes into the instance of the guest that is parked for it, of which nothing is left there', () => {
+    const own = openPool()
+    const secret = 'correct-horse-battery-staple'
+    const residents = new Residents(1)
+    const openOwn = (): ParkableIsolate => new ParkableIsolate({ pool: own, residents, syncCalls })
+    const [first, second, third] = [openOwn(), openOwn(), openOwn()]
+    const kept = 'globalThis.kept = []; for (let i = 0; i < 80; i++) kept.push(input.repeat(60) + i)'
+    const asking = startOf(
+      `${kept}; const deep = (n) => n && 1 + deep(n - 1); deep(200); await ask(1); return 7`,
+      {
+        capabilities: ['ask'],
+      },
+    )
+    first.start(start, FREELY)
+    second.start({ ...asking, input: secret }, FREELY)
+    const served = vi.spyOn(EngineInstance.prototype, 'serve')
+    step(first, 1)
+    third.start(start, FREELY)
+    const instances = served.mock.contexts as EngineInstance[]
+    served.mockRestore()
+    expect(new Set(instances).size).toBe(1)
+    const bytes = Buffer.from((instances[0] as EngineInstance).bytes)
+    expect(bytes.includes(secret)).toBe(false)
+    third.park()
+    first.settle([answerTo(first.pending[0] as PendingCall)], begin + 2, FREELY)
+    expect(first.stateDigest()).toBe(digestAfter(2))
+    expect(second.settle([{ id: 1, ok: true, value: 0 }], begin, FREELY)).toMatchObject({ value: 7 })
+    for (const guest of [first, second, third]) guest.dispose()
+  })
+
+  it('goes into no instance of another pool, nor into one that grew', () => {
+    const residents = new Residents(1)
+    const pools = [openPool(), openPool()]
+    const [small, elsewhere] = pools.map((one) => new ParkableIsolate({ pool: one, residents, syncCalls }))
+    const large = new ParkableIsolate({ pool: pools[0] as InstancePool, residents, syncCalls })
+    const served = vi.spyOn(EngineInstance.prototype, 'serve')
+    small?.start(start, FREELY)
+    elsewhere?.start(start, FREELY)
+    large.start(startOf('const big = new Uint8Array(3e6); await ask(1)', { capabilities: ['ask'] }), FREELY)
+    step(small as ParkableIsolate, 1)
+    const [ofSmall, ofElsewhere, ofLarge, ofSmallAgain] = served.mock.contexts
+    served.mockRestore()
+    expect(ofElsewhere).not.toBe(ofSmall)
+    expect(ofSmallAgain).not.toBe(ofLarge)
+    for (const guest of [small, elsewhere, large]) guest?.dispose()
   })
 
   it('1: has one digest and one capture, parked or not', async () => {

@@ -18,19 +18,13 @@ import type {
   Turn,
   TurnControl,
 } from '../machine/turn.ts'
+import { PageKeeper } from '../snapshot/page-keeper.ts'
 import type { PageTree } from '../snapshot/page-tree.ts'
-import type { InstancePool } from './instance-pool.ts'
-import { Isolate } from './isolate.ts'
+import type { InstancePool, PooledInstance } from './instance-pool.ts'
+import { Isolate, type ParkedGuest } from './isolate.ts'
 import type { IsolateState } from './isolate-state.ts'
-import type { Resident, Residents } from './residents.ts'
+import type { HeldInstance, Resident, Residents } from './residents.ts'
 import { stateDigest } from './state-digest.ts'
-
-/** A guest without an instance. */
-interface Parked {
-  readonly memoryBytes: number
-  readonly pages: PageTree
-  readonly state: IsolateState
-}
 
 export interface ParkableOptions {
   readonly pool: InstancePool
@@ -40,20 +34,19 @@ export interface ParkableOptions {
 
 export class ParkableIsolate implements Machine, Resident {
   readonly #options: ParkableOptions
+  readonly #keeper: PageKeeper
   #isolate: Isolate | undefined
-  #parked: Parked | undefined
+  #parked: ParkedGuest | undefined
   /** What a restored guest goes on with: the captured state does not say. */
   #wakeWith: Pick<MachineRestore, 'capabilities' | 'limits'> | undefined
-  /** The memory at the last look at it. */
-  #pages: PageTree
-  /** The memory as `capture` told of it last. */
+  /** The memory as `capture` told of it last, or as it was given. */
   #told: PageTree
   #disposed = false
 
   constructor(options: ParkableOptions) {
     this.#options = options
-    this.#pages = options.pool.base.pages
-    this.#told = this.#pages
+    this.#keeper = new PageKeeper(options.pool.pages)
+    this.#told = options.pool.base.pages
   }
 
   /** Whether it holds an instance that it does not need now. */
@@ -71,12 +64,9 @@ export class ParkableIsolate implements Machine, Resident {
 
   start(start: MachineStart, control: TurnControl): Turn {
     this.#wakeWith = start
-    const { after } = start
-    if (after === undefined) return this.#open().start(start, control)
-    const changes = [...after.changes]
-    const turn = this.#open().start({ ...start, after: { ...after, changes } }, control)
-    this.#pages = this.#pages.with(changes)
-    this.#told = this.#pages
+    const isolate = this.#open()
+    const turn = isolate.start(start, control)
+    this.#told = isolate.captured
     return turn
   }
 
@@ -86,39 +76,40 @@ export class ParkableIsolate implements Machine, Resident {
 
   restore(from: MachineRestore): void {
     this.#wakeWith = from
-    const changes = [...from.changes]
-    this.#open().restore({ ...from, changes })
-    this.#pages = this.#pages.with(changes)
-    this.#told = this.#pages
+    const isolate = this.#open()
+    isolate.restore(from)
+    this.#told = isolate.captured
   }
 
   capture(): MachineCapture | Promise<MachineCapture> {
     if (this.#parked !== undefined) return this.#tell(this.#parked)
     const isolate = this.#wake()
-    if (!isolate.isLarge) return this.#tell(this.#keep(isolate.capture(this.#options.pool.pages.keep)))
-    return this.#captureInPieces(isolate)
+    if (isolate.isLarge) return this.#captureInPieces(isolate)
+    return this.#tell(parkedGuest(isolate, isolate.capture(this.#keeper.beginLook())))
   }
 
   async #captureInPieces(isolate: Isolate): Promise<MachineCapture> {
-    const { pages, tools } = this.#options.pool
-    const kept = this.#keep(await isolate.captureInPieces(pages.keep))
+    const kept = parkedGuest(isolate, await isolate.captureInPieces(this.#keeper.beginLook()))
     // It was kept in one go; so it is told of, which takes as long again.
-    await tools.pause()
+    await this.#options.pool.tools.pause()
     return this.#tell(kept)
   }
 
-  #tell({ memoryBytes, pages, state }: Parked): MachineCapture {
+  #tell({ memoryBytes, pages, state }: ParkedGuest): MachineCapture {
     const changes = [...pages.changesSince(this.#told)]
     this.#told = pages
     return { memoryBytes, changes, state }
   }
 
-  /** Gives the instance back; does nothing unless `parkable`. */
-  park(): void {
+  /** Gives the instance back, or to `next` if it is of the same pool; does nothing unless `parkable`. */
+  park(next?: Resident): HeldInstance | undefined {
     const isolate = this.#isolate
-    if (isolate?.waits !== true) return
-    this.#parked = this.#keep(isolate.park(this.#options.pool.pages.keep))
+    if (isolate?.waits !== true) return undefined
+    const toNext = next instanceof ParkableIsolate && next.#options.pool === this.#options.pool
+    const { guest, held } = isolate.park(this.#keeper.beginLook(), toNext)
+    this.#parked = guest
     this.#isolate = undefined
+    return held
   }
 
   stateDigest(): string {
@@ -137,19 +128,26 @@ export class ParkableIsolate implements Machine, Resident {
     this.#options.residents.leave(this)
   }
 
-  #keep({ memoryBytes, changes, state }: MachineCapture): Parked {
-    this.#pages = this.#pages.with(changes)
-    return { memoryBytes, pages: this.#pages, state: state as IsolateState }
+  /** An isolate that begins in the base image. */
+  #open(): Isolate {
+    const { base } = this.#options.pool
+    const { pooled, pages } = this.#enter()
+    if (pages !== base.pages) base.restore(pooled.instance, pages)
+    return this.#begin(pooled)
   }
 
-  #open(): Isolate {
-    const { pool, residents, syncCalls } = this.#options
+  #begin(pooled: PooledInstance): Isolate {
+    this.#isolate = new Isolate(pooled, this.#options.syncCalls)
+    return this.#isolate
+  }
+
+  /** Takes an instance, whatever its memory is. */
+  #enter(): HeldInstance {
+    const { pool, residents } = this.#options
     if (this.#disposed || this.#isolate !== undefined) {
       throw new CaissonError('isolate_destroyed', 'A guest is started or restored once.')
     }
-    residents.enter(this)
-    this.#isolate = new Isolate(pool.acquire(), syncCalls)
-    return this.#isolate
+    return residents.enter(this) ?? { pooled: pool.acquire(), pages: pool.base.pages }
   }
 
   /** The isolate with an instance under it. */
@@ -160,18 +158,16 @@ export class ParkableIsolate implements Machine, Resident {
       this.#options.residents.used(this)
       return this.#isolate
     }
-    const { capabilities, limits } = this.#wakeWith
-    const isolate = this.#open()
-    isolate.restore({
-      memoryBytes: parked.memoryBytes,
-      changes: parked.pages.changesSince(this.#options.pool.base.pages),
-      state: parked.state,
-      capabilities,
-      limits,
-    })
+    const { pooled, pages } = this.#enter()
+    const isolate = this.#begin(pooled)
+    isolate.wake(parked, this.#wakeWith, pages)
     this.#parked = undefined
     return isolate
   }
+}
+
+function parkedGuest({ captured }: Isolate, { memoryBytes, state }: MachineCapture): ParkedGuest {
+  return { memoryBytes, pages: captured, state: state as IsolateState }
 }
 
 function pendingIds({ pending }: IsolateState): readonly number[] {

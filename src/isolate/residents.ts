@@ -6,10 +6,21 @@
  * 1. A guest inside a turn is never parked. If all are, there are more residents for a while.
  */
 
+import type { PageTree } from '../snapshot/page-tree.ts'
+import type { PooledInstance } from './instance-pool.ts'
+
+/** An instance between two guests. */
+export interface HeldInstance {
+  readonly pooled: PooledInstance
+  /** What its memory is, but for its stack. */
+  readonly pages: PageTree
+}
+
 export interface Resident {
   /** Whether it waits and holds an instance. */
   readonly parkable: boolean
-  park(): void
+  /** Gives its instance back, or to `next` where that one may have it. */
+  park(next?: Resident): HeldInstance | undefined
 }
 
 export class Residents {
@@ -25,10 +36,11 @@ export class Residents {
     return this.#guests.size
   }
 
-  /** Before `guest` takes an instance. */
-  enter(guest: Resident): void {
-    if (this.#guests.size >= this.#most) this.#parkOne()
+  /** Before `guest` takes an instance. @returns one that another guest has just left, if it may have that one */
+  enter(guest: Resident): HeldInstance | undefined {
+    const held = this.#guests.size >= this.#most ? this.#parkOneFor(guest) : undefined
     this.#guests.add(guest)
+    return held
   }
 
   /** `guest` is about to take a turn. */
@@ -42,12 +54,12 @@ export class Residents {
     this.#guests.delete(guest)
   }
 
-  #parkOne(): void {
+  #parkOneFor(next: Resident): HeldInstance | undefined {
     for (const guest of this.#guests) {
       if (!guest.parkable) continue
       this.#guests.delete(guest)
-      guest.park()
-      return
+      return guest.park(next)
     }
+    return undefined
   }
 }

@@ -14,14 +14,17 @@ export interface LiveRange {
   readonly end: number
 }
 
-/** Pages of zeros that are looked at in one go, and again one by one where one of them changed. */
-const ZERO_PAGES = 32
+/** Pages that are looked at in one go, and again one by one where one of them changed. */
+const RUN_PAGES = 32
 const ZERO_PAGE = new Uint8Array(PAGE_BYTES)
 
 /** What a page that changed is kept as, from a view of the memory: a copy of it, or an equal page that somebody has. */
 export type KeepPage = (page: Uint8Array) => Uint8Array
 
-const copyOf: KeepPage = (page) => page.slice()
+/** Distance of the bytes that are looked at before a whole page is compared with zeros. */
+const SAMPLED_BYTES = 252
+
+export const copyOf: KeepPage = (page) => page.slice()
 
 /** Changes against `known` inside of the ranges, in ascending order; nothing of the memory itself is in them. */
 export function dirtyPages(
@@ -33,18 +36,30 @@ export function dirtyPages(
 ): PageChange[] {
   const changes: PageChange[] = []
   for (const { start, end } of ranges) {
+    /** Up to here no run is looked for: one of its pages changed. */
+    let oneByOne = start
     for (let at = start; at < end; at += PAGE_BYTES) {
       const index = at / PAGE_BYTES
       const page = known.page(index)
-      if (page === undefined) {
-        const pages = zeroRun(known, index, (end - at) / PAGE_BYTES)
-        if (areZeros(memory, at, pages, same)) {
+      if (at >= oneByOne) {
+        const most = Math.min(RUN_PAGES, (end - at) / PAGE_BYTES)
+        const pages = page === undefined ? zeroRun(known, index, most) : runInMemory(known, index, page, most)
+        const isSame =
+          page === undefined
+            ? areZeros(memory, at, pages, same)
+            : same(
+                memory,
+                at,
+                pages === 1 ? page : new Uint8Array(page.buffer, page.byteOffset, pages * PAGE_BYTES),
+              )
+        if (isSame) {
           at += (pages - 1) * PAGE_BYTES
           continue
         }
-      }
-      if (same(memory, at, page ?? ZERO_PAGE)) continue
-      const zeros = page !== undefined && same(memory, at, ZERO_PAGE)
+        oneByOne = at + pages * PAGE_BYTES
+        if (pages > 1 && same(memory, at, page ?? ZERO_PAGE)) continue
+      } else if (same(memory, at, page ?? ZERO_PAGE)) continue
+      const zeros = page !== undefined && isZeros(memory, at, same)
       changes.push([index, zeros ? undefined : keep(memory.subarray(at, at + PAGE_BYTES))])
     }
   }
@@ -54,8 +69,23 @@ export function dirtyPages(
 /** How many pages from `index` on are known as zeros, up to `most`. */
 function zeroRun(known: PageTree, index: number, most: number): number {
   let count = 1
-  while (count < most && count < ZERO_PAGES && known.page(index + count) === undefined) count += 1
+  while (count < most && known.page(index + count) === undefined) count += 1
   return count
+}
+
+/** How many pages from `index` on, up to `most`, lie one behind the other where they are known. */
+function runInMemory(known: PageTree, index: number, first: Uint8Array, most: number): number {
+  let count = 1
+  for (; count < most; count += 1) {
+    const page = known.page(index + count)
+    if (page?.buffer !== first.buffer || page.byteOffset !== first.byteOffset + count * PAGE_BYTES) break
+  }
+  return count
+}
+
+function isZeros(memory: Uint8Array, start: number, same: SamePage): boolean {
+  for (let at = start; at < start + PAGE_BYTES; at += SAMPLED_BYTES) if (memory[at] !== 0) return false
+  return same(memory, start, ZERO_PAGE)
 }
 
 /**

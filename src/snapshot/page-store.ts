@@ -30,6 +30,7 @@ export class PageStore {
   readonly #pages = new Map<number, WeakRef<Uint8Array>>()
   readonly #same: SamePage
   #sweepAt = MIN_SWEEP
+  #added = 0
   /** Where the sweep is that goes on. */
   #sweep: Iterator<[number, WeakRef<Uint8Array>]> | undefined
 
@@ -41,6 +42,11 @@ export class PageStore {
   /** How many pages are known, of which some may be gone. */
   get size(): number {
     return this.#pages.size
+  }
+
+  /** How many pages were not there when they came. */
+  get added(): number {
+    return this.#added
   }
 
   /**
@@ -61,6 +67,7 @@ export class PageStore {
     const known = this.#pages.get(key)?.deref()
     if (known !== undefined && this.#same(page, 0, known)) return known
     const kept = own(page)
+    this.#added += 1
     this.#pages.set(key, new WeakRef(kept))
     if (this.#sweep !== undefined || this.#pages.size >= this.#sweepAt) this.#sweepOn()
     return kept

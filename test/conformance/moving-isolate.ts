@@ -2,7 +2,6 @@
 import type { InstancePool, PooledInstance } from '../../src/isolate/instance-pool.ts'
 import { Isolate } from '../../src/isolate/isolate.ts'
 import type { Answer, MachineStart, SyncCalls, Turn, TurnControl } from '../../src/machine/turn.ts'
-import type { PageTree } from '../../src/snapshot/page-tree.ts'
 import { JobBrake } from './job-brake.ts'
 import { lendModules, type ModuleSource } from './lent-modules.ts'
 
@@ -22,7 +21,6 @@ export class MovingIsolate {
   readonly #start: MachineStart
   #pooled: PooledInstance
   #isolate: Isolate
-  #pages: PageTree
   #brake: JobBrake | undefined
   readonly #modules: ModuleSource
   #takeModulesBack: () => void
@@ -40,7 +38,6 @@ export class MovingIsolate {
     this.#pooled = pool.acquire()
     this.#takeModulesBack = lendModules(this.#pooled.instance, modules)
     this.#isolate = new Isolate(this.#pooled, syncCalls)
-    this.#pages = pool.base.pages
   }
 
   /** Where the guest is now. */
@@ -73,11 +70,10 @@ export class MovingIsolate {
     const next = this.#pool.acquire()
     this.#letGo()
     this.#takeModulesBack = lendModules(next.instance, this.#modules)
-    const { memoryBytes, changes, state } = this.#isolate.park()
-    this.#pages = this.#pages.with(changes)
+    const { memoryBytes, pages, state } = this.#isolate.park().guest
     this.#pooled = next
     this.#isolate = new Isolate(next, this.#syncCalls)
-    const all = this.#pages.changesSince(base.pages)
+    const all = pages.changesSince(base.pages)
     this.#isolate.restore({ memoryBytes, changes: all, state, capabilities, limits })
   }
 
