@@ -3,7 +3,9 @@
  *
  * Invariant: what a node is granted is never more than what its plan is, whichever of the two says less.
  */
+import { nameProblem } from '../../capability/capability-name.ts'
 import { nearNames } from '../../capability/near-names.ts'
+import { amountOf } from './budget-share.ts'
 import type { ArgumentRule, PlanGrant, PlanGrantRule } from './plan.ts'
 
 /** A problem of a list of grants, by its place in it. */
@@ -29,7 +31,11 @@ export function grantProblems(
     }
     if (met.has(rule.capability)) add(`"${rule.capability}" is granted twice`)
     met.add(rule.capability)
-    if (around === undefined) continue
+    if (around === undefined) {
+      const wrong = nameProblem(rule.capability)
+      if (wrong !== undefined) add(`"${rule.capability}" is no name of a capability: ${wrong}`)
+      continue
+    }
     const wider = held.get(rule.capability)
     if (wider === undefined) {
       const [near] = nearNames(rule.capability, held.keys())
@@ -49,7 +55,7 @@ function widened(rule: PlanGrantRule, around: PlanGrantRule): readonly string[] 
       problems.push(`${name} is ${own}, and the plan around it has ${most}`)
   }
   for (const [unit, own] of Object.entries(rule.budgets ?? {})) {
-    const most = around.budgets?.[unit]
+    const most = amountOf(around.budgets, unit)
     if (most !== undefined && own > most)
       problems.push(`the budget for "${unit}" is ${own}, and the plan around it has ${most}`)
   }
@@ -61,6 +67,35 @@ function widened(rule: PlanGrantRule, around: PlanGrantRule): readonly string[] 
 /** A grant with its conditions. */
 export function ruleOf(grant: PlanGrant): PlanGrantRule {
   return typeof grant === 'string' ? { capability: grant } : grant
+}
+
+/** Whether all that one rule allows is allowed by another: where that is not sure, it is not. */
+export function isWithin(rule: PlanGrantRule, around: PlanGrantRule): boolean {
+  const most = (own: number | undefined, bound: number | undefined): boolean =>
+    bound === undefined || (own !== undefined && own <= bound)
+  const { rate, budgets = {}, only = {} } = around
+  return (
+    rule.capability === around.capability &&
+    (around.approve !== true || rule.approve === true) &&
+    AMOUNTS.every((name) => most(rule[name], around[name])) &&
+    (rate === undefined || (rule.rate?.perMs === rate.perMs && rule.rate.calls <= rate.calls)) &&
+    Object.entries(budgets).every(([unit, amount]) => most(amountOf(rule.budgets, unit), amount)) &&
+    Object.entries(only).every(([pointer, allowed]) => isNarrower(rule.only, pointer, allowed))
+  )
+}
+
+function isNarrower(own: PlanGrantRule['only'], pointer: string, allowed: readonly ArgumentRule[]): boolean {
+  const mine = own !== undefined && Object.hasOwn(own, pointer) ? own[pointer] : undefined
+  return mine?.every((rule) => allowed.some((wider) => covers(wider, rule))) === true
+}
+
+function covers(wider: ArgumentRule, rule: ArgumentRule): boolean {
+  if (typeof rule !== 'object' || rule === null) return allows(wider, rule)
+  if (typeof wider !== 'object' || wider === null) return false
+  if ('prefix' in wider) return 'prefix' in rule && rule.prefix.startsWith(wider.prefix)
+  if ('prefix' in rule) return false
+  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = wider
+  return (rule.min ?? Number.NEGATIVE_INFINITY) >= min && (rule.max ?? Number.POSITIVE_INFINITY) <= max
 }
 
 /** What is wrong with the final arguments of a call; undefined where the rule allows them. */

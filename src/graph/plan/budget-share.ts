@@ -17,6 +17,20 @@ export function budgetProblems(
   }
   for (const part of BUDGET_PARTS) compare(`/${part}`, own[part], around[part])
   for (const [unit, amount] of Object.entries(own.units ?? {}))
-    compare(`/units/${unit}`, amount, around.units?.[unit])
+    compare(`/units/${unit}`, amount, amountOf(around.units, unit))
   return problems
+}
+
+/** What a node has where its own budget leaves parts out: those of what is around it. */
+export function budgetWithin(own: Budget | undefined, around: Budget | undefined): Budget | undefined {
+  if (own === undefined || around === undefined) return own ?? around
+  return { ...around, ...own, units: { ...around.units, ...own.units } }
+}
+
+/** The amount of a unit, whose name is its author's: of no use as a member of every object. */
+export function amountOf(
+  amounts: Readonly<Record<string, number>> | undefined,
+  unit: string,
+): number | undefined {
+  return amounts !== undefined && Object.hasOwn(amounts, unit) ? amounts[unit] : undefined
 }

@@ -4,7 +4,7 @@
  */
 import { nearNames } from '../../capability/near-names.ts'
 import { grantProblems } from './authority.ts'
-import { budgetProblems } from './budget-share.ts'
+import { budgetProblems, budgetWithin } from './budget-share.ts'
 import type { Budget, Compensation, Plan, PlanGrant, PlanNode, Program, Scope } from './plan.ts'
 import { SOURCES, type SourceName } from './plan-names.ts'
 import type { PlanProblems } from './plan-problem.ts'
@@ -18,7 +18,7 @@ const MOST_NODES = 10_000
 interface Surroundings {
   readonly sources: ReadonlySet<SourceName>
   /** Nodes of the scopes around it, up to the plan. */
-  readonly outer: readonly string[]
+  readonly outer: ReadonlySet<string>
   readonly grants: readonly PlanGrant[]
   readonly budget: Budget | undefined
   readonly depth: number
@@ -26,15 +26,13 @@ interface Surroundings {
 
 /** Adds what is wrong with a plan whose form is right. */
 export function checkPlan(plan: Plan, problems: PlanProblems): void {
-  checkPlanAt(plan, '', 1, problems, { nodes: 0 })
+  const { grants = [], budget } = plan
+  for (const { at, problem } of grantProblems(grants, undefined)) problems.add(`/grants${at}`, problem)
+  checkScope(plan, '', { ...ALONE, grants, budget, depth: 1 }, problems, { nodes: 0 })
 }
 
-function checkPlanAt(plan: Plan, at: string, depth: number, problems: PlanProblems, count: Count): void {
-  const { grants = [], budget } = plan
-  for (const { at: place, problem } of grantProblems(grants, undefined))
-    problems.add(`${at}/grants${place}`, problem)
-  checkScope(plan, at, { sources: new Set(['input']), outer: [], grants, budget, depth }, problems, count)
-}
+/** Nothing of what is around a plan can be referred to in it. */
+const ALONE: Pick<Surroundings, 'sources' | 'outer'> = { sources: new Set(['input']), outer: new Set() }
 
 interface Count {
   nodes: number
@@ -57,11 +55,13 @@ function checkScope(
     problems.add(at, tooMuch)
     return
   }
+  const names: Names = { sources: around.sources, nodes: new Set([...ids, ...around.outer]) }
+  const inside: Surroundings = { ...around, depth: around.depth + 1, outer: names.nodes }
   for (const id of ids) {
     const node = scope.nodes[id] as PlanNode
-    checkNode(node, `${at}/nodes/${id}`, scope, around, problems, count)
+    checkNode(node, `${at}/nodes/${id}`, scope, names, inside, problems, count)
   }
-  checkReferences(scope.output, `${at}/output`, known(scope, around), problems)
+  checkReferences(scope.output, `${at}/output`, names, problems)
   checkDecisions(scope, at, problems)
   const { before } = edgesOf(scope)
   const cycle = findCycle(before)
@@ -72,22 +72,22 @@ function checkScope(
     )
 }
 
+/** @param around as the nodes inside of it see it */
 function checkNode(
   node: PlanNode,
   at: string,
   scope: Scope,
+  names: Names,
   around: Surroundings,
   problems: PlanProblems,
   count: Count,
 ): void {
-  const names = known(scope, around)
   for (const [i, id] of (node.after ?? []).entries()) checkId(id, `${at}/after/${i}`, scope, problems)
   for (const { at: place, template } of templatesOf(node))
     checkReferences(template, at + place, names, problems)
   for (const problem of budgetProblems(node.budget, around.budget))
     problems.add(`${at}/budget${problem.at}`, problem.problem)
-  const inner = { ...around, depth: around.depth + 1, outer: [...around.outer, ...Object.keys(scope.nodes)] }
-  const budget = node.budget ?? around.budget
+  const budget = budgetWithin(node.budget, around.budget)
   switch (node.kind) {
     case 'program':
       checkProgram(node, at, problems)
@@ -100,7 +100,7 @@ function checkNode(
       checkScope(
         node.do,
         `${at}/do`,
-        { ...inner, budget, sources: withSources(around, 'item', 'index') },
+        { ...around, budget, sources: withSources(around, 'item', 'index') },
         problems,
         count,
       )
@@ -109,7 +109,7 @@ function checkNode(
       checkScope(
         node.do,
         `${at}/do`,
-        { ...inner, budget, sources: withSources(around, 'state', 'index') },
+        { ...around, budget, sources: withSources(around, 'state', 'index') },
         problems,
         count,
       )
@@ -147,7 +147,8 @@ function checkInner(
     problems.add(`${at}/grants${place}`, problem)
   for (const problem of budgetProblems(plan.budget, budget))
     problems.add(`${at}/budget${problem.at}`, problem.problem)
-  checkPlanAt({ ...plan, budget: plan.budget ?? budget ?? {} }, at, around.depth + 1, problems, count)
+  const inside = { ...ALONE, grants: plan.grants ?? [], budget: budgetWithin(plan.budget, budget) }
+  checkScope(plan, at, { ...inside, depth: around.depth }, problems, count)
 }
 
 type EffectNode = Extract<PlanNode, { kind: 'program' | 'call' }>
@@ -234,11 +235,7 @@ function checkDecisions(scope: Scope, at: string, problems: PlanProblems): void 
 /** What a template may name. */
 interface Names {
   readonly sources: ReadonlySet<SourceName>
-  readonly nodes: readonly string[]
-}
-
-function known(scope: Scope, around: Surroundings): Names {
-  return { sources: around.sources, nodes: [...Object.keys(scope.nodes), ...around.outer] }
+  readonly nodes: ReadonlySet<string>
 }
 
 function checkReferences(template: unknown, at: string, names: Names, problems: PlanProblems): void {
@@ -246,7 +243,7 @@ function checkReferences(template: unknown, at: string, names: Names, problems: 
   visitTemplate(template, at, {
     problem: (place, problem) => problems.add(place, problem),
     reference({ source }, place) {
-      if (names.nodes.includes(source) || names.sources.has(source as SourceName)) return
+      if (names.nodes.has(source) || names.sources.has(source as SourceName)) return
       if ((SOURCES as readonly string[]).includes(source))
         return problems.add(place, `there is no "${source}" here: ${WHERE[source as SourceName]}`)
       problems.add(place, `there is no node "${source.slice(0, 80)}"${meant(source, names.nodes)}`)
@@ -268,7 +265,7 @@ function checkId(id: string, at: string, scope: Scope, problems: PlanProblems): 
   return false
 }
 
-function meant(name: string, names: readonly string[]): string {
+function meant(name: string, names: Iterable<string>): string {
   const [near] = nearNames(name, names)
   return near === undefined ? '' : ` (did you mean "${near}"?)`
 }

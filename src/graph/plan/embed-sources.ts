@@ -4,33 +4,30 @@
 import type { Compensation, Plan, PlanNode, Program, Scope } from './plan.ts'
 import { pointerTo } from './plan-problem.ts'
 
-/** What a file holds, with the files that it imports, by their paths. */
-export interface ReadProgram {
-  readonly source: string
-  readonly modules?: Readonly<Record<string, string>>
-}
+/** What a file holds, with the files that it imports, by their paths from its folder. */
+export type ReadProgram = Pick<Program, 'modules' | 'language'> & { readonly source: string }
 
 /**
- * The plan with every `file` replaced by what `read` gives.
- * @param read gets the path as it stands in the plan, and the JSON Pointer of the node, for messages
+ * The plan with every `file` replaced by what `read` gives. Modules that the plan has itself stay.
+ * @param read gets the program as it stands in the plan, and its JSON Pointer, for messages
  */
-export async function embedSources(
-  plan: Plan,
-  read: (file: string, at: string) => Promise<ReadProgram>,
-): Promise<Plan> {
+export async function embedSources(plan: Plan, read: ReadSource): Promise<Plan> {
   return { ...plan, ...(await embedScope(plan, '', read)) }
 }
 
-type Read = (file: string, at: string) => Promise<ReadProgram>
+export type ReadSource = (
+  program: Program & { readonly file: string },
+  at: string,
+) => ReadProgram | Promise<ReadProgram>
 
-async function embedScope(scope: Scope, at: string, read: Read): Promise<Scope> {
-  const nodes: Record<string, PlanNode> = {}
+async function embedScope(scope: Scope, at: string, read: ReadSource): Promise<Scope> {
+  const nodes: [id: string, node: PlanNode][] = []
   for (const [id, node] of Object.entries(scope.nodes))
-    nodes[id] = await embedNode(node, pointerTo(`${at}/nodes`, id), read)
-  return { ...scope, nodes }
+    nodes.push([id, await embedNode(node, pointerTo(`${at}/nodes`, id), read)])
+  return { ...scope, nodes: Object.fromEntries(nodes) }
 }
 
-async function embedNode(node: PlanNode, at: string, read: Read): Promise<PlanNode> {
+async function embedNode(node: PlanNode, at: string, read: ReadSource): Promise<PlanNode> {
   switch (node.kind) {
     case 'program':
       return withCompensation(await embedProgram(node, at, read), at, read)
@@ -49,15 +46,22 @@ async function embedNode(node: PlanNode, at: string, read: Read): Promise<PlanNo
 async function withCompensation<N extends { readonly compensate?: Compensation }>(
   node: N,
   at: string,
-  read: Read,
+  read: ReadSource,
 ): Promise<N> {
   const { compensate } = node
   if (compensate?.kind !== 'program') return node
   return { ...node, compensate: await embedProgram(compensate, `${at}/compensate`, read) }
 }
 
-async function embedProgram<P extends Program>(program: P, at: string, read: Read): Promise<P> {
+async function embedProgram<P extends Program>(program: P, at: string, read: ReadSource): Promise<P> {
   const { file, ...rest } = program
   if (file === undefined) return program
-  return { ...rest, ...(await read(file, at)) } as P
+  const { source, modules, language } = await read({ ...program, file }, at)
+  const all = { ...modules, ...program.modules }
+  return {
+    ...(language !== undefined && { language }),
+    ...rest,
+    source,
+    ...(Object.keys(all).length > 0 && { modules: all }),
+  } as P
 }

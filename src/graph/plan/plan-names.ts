@@ -9,12 +9,19 @@ export type SourceName = (typeof SOURCES)[number]
 
 export const NODE_ID_PATTERN: string = NODE_ID.source
 
+/** Members of every object that would pass as ids, also for people and programs that look ids up in plain objects. */
+const NAMES_OF_OBJECTS: readonly string[] = Object.getOwnPropertyNames(Object.prototype).filter((name) =>
+  NODE_ID.test(name),
+)
+
+/** What no node may be called. */
+export const RESERVED_IDS: readonly string[] = [...NAMES_OF_OBJECTS, ...SOURCES]
+
 /** What is wrong with the id of a node, as the end of a sentence. */
 export function nodeIdProblem(id: string): string | undefined {
   if (!NODE_ID.test(id))
     return 'is no id of a node: 1 to 64 of A-Z, a-z, 0-9 and "-", beginning with a small letter'
-  // Also by people and programs that look ids up in plain objects.
-  if (id in Object.prototype) return 'is a name of every object, and so no id of a node'
+  if (NAMES_OF_OBJECTS.includes(id)) return 'is a name of every object, and so no id of a node'
   if ((SOURCES as readonly string[]).includes(id))
     return `means something else in references: ${SOURCES.join(', ')}`
   return undefined

@@ -5,6 +5,8 @@ export interface PlanProblem {
   readonly at: string
   /** Continues "nodes/query/limits: ". */
   readonly problem: string
+  /** Index into the text of the plan, for what stands at no pointer. */
+  readonly index?: number
 }
 
 /** Problems of one plan, the first hundred of them: a broken document of a million nodes has as many. */
@@ -13,9 +15,9 @@ export class PlanProblems {
   /** How many there were in all. */
   count = 0
 
-  add(at: string, problem: string): void {
+  add(at: string, problem: string, index?: number): void {
     this.count += 1
-    if (this.found.length < MOST_TOLD) this.found.push({ at, problem })
+    if (this.found.length < MOST_TOLD) this.found.push({ at, problem, ...(index !== undefined && { index }) })
   }
 }
 

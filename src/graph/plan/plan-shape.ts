@@ -1,9 +1,9 @@
 /**
- * The form of a plan document: what `checkForm` checks, and what is published as its JSON Schema.
+ * The form of a plan document: what `readPlan` checks first, and what is published as its JSON Schema.
  * What a form cannot say (that a reference leads somewhere, that no authority grows) is in `check-plan.ts`.
  */
 import { ERROR_CLASSES, PLAN_FORMAT } from './plan.ts'
-import { NODE_ID_PATTERN, nodeIdProblem } from './plan-names.ts'
+import { NODE_ID_PATTERN, nodeIdProblem, RESERVED_IDS } from './plan-names.ts'
 import {
   either,
   fields,
@@ -11,10 +11,10 @@ import {
   isObject,
   type JsonSchema,
   list,
+  NamedShapes,
   number,
   oneOf,
   record,
-  recursive,
   type Shape,
   text,
   variants,
@@ -26,18 +26,24 @@ const YEAR_MS = 366 * DAY_MS
 const LARGEST = Number.MAX_SAFE_INTEGER
 const SOURCE_CHARACTERS = 4 * 1024 * 1024
 
-const NODE_ID: Shape = text(
-  { min: 1, max: 64, pattern: new RegExp(NODE_ID_PATTERN), what: 'the id of a node' },
-  'The id of a node of the same scope.',
+const named = new NamedShapes()
+
+const NODE_ID: Shape = named.define('nodeId', () =>
+  text(
+    { min: 1, max: 64, pattern: new RegExp(NODE_ID_PATTERN), what: 'the id of a node' },
+    'The id of a node of the same scope.',
+  ),
 )
-const CAPABILITY: Shape = text(
-  {
-    min: 1,
-    max: 260,
-    pattern: /^[a-z][A-Za-z0-9]*(\.[a-z][A-Za-z0-9]*){0,3}$/,
-    what: 'the name of a capability',
-  },
-  'The name of a capability, such as "sql.query".',
+const CAPABILITY: Shape = named.define('capability', () =>
+  text(
+    {
+      min: 1,
+      max: 260,
+      pattern: /^[a-z][A-Za-z0-9]*(\.[a-z][A-Za-z0-9]*){0,3}$/,
+      what: 'the name of a capability',
+    },
+    'The name of a capability, such as "sql.query".',
+  ),
 )
 const COUNT: Shape = number({ min: 0, max: LARGEST })
 const AMOUNTS: Shape = record(number({ min: 0, max: LARGEST, whole: false }), {
@@ -47,119 +53,131 @@ const AMOUNTS: Shape = record(number({ min: 0, max: LARGEST, whole: false }), {
 })
 
 /** Anything that JSON can say: what stands in it is looked at by the check of references. */
-const TEMPLATE: Shape = {
+const TEMPLATE: Shape = named.define('template', () => ({
   schema: {
     description:
       'JSON in which { "$from": "node/member" }, { "$eval": "...", "with": {...} } and { "$value": ... } stand for what they give.',
   },
   check() {},
-}
+}))
 
-const ARGUMENT_RULE: Shape = either(
-  [
-    { holds: (value) => value === null, shape: { schema: { type: 'null' }, check() {} } },
-    { holds: (value) => typeof value === 'string', shape: text({ max: 10_000 }) },
-    { holds: (value) => typeof value === 'boolean', shape: flag },
-    {
-      holds: (value) => typeof value === 'number',
-      shape: number({ min: -LARGEST, max: LARGEST, whole: false }),
-    },
-    {
-      holds: (value) => isObject(value) && Object.hasOwn(value, 'prefix'),
-      shape: fields({ prefix: text({ min: 1, max: 10_000 }) }, ['prefix'], 'A text that begins so.'),
-    },
-    {
-      holds: isObject,
-      shape: fields(
-        {
-          min: number({ min: -LARGEST, max: LARGEST, whole: false }),
-          max: number({ min: -LARGEST, max: LARGEST, whole: false }),
-        },
-        [],
-        'A number within these bounds.',
-      ),
-    },
-  ],
-  'a value, or { prefix }, or { min, max }',
+const ARGUMENT_RULE: Shape = named.define('argumentRule', () =>
+  either(
+    [
+      { holds: (value) => value === null, shape: { schema: { type: 'null' }, check() {} } },
+      { holds: (value) => typeof value === 'string', shape: text({ max: 10_000 }) },
+      { holds: (value) => typeof value === 'boolean', shape: flag },
+      {
+        holds: (value) => typeof value === 'number',
+        shape: number({ min: -LARGEST, max: LARGEST, whole: false }),
+      },
+      {
+        holds: (value) => isObject(value) && Object.hasOwn(value, 'prefix'),
+        shape: fields({ prefix: text({ min: 1, max: 10_000 }) }, ['prefix'], 'A text that begins so.'),
+      },
+      {
+        holds: isObject,
+        shape: fields(
+          {
+            min: number({ min: -LARGEST, max: LARGEST, whole: false }),
+            max: number({ min: -LARGEST, max: LARGEST, whole: false }),
+          },
+          [],
+          'A number within these bounds.',
+        ),
+      },
+    ],
+    'a value, or { prefix }, or { min, max }',
+  ),
 )
 
 const POINTER = /^(\/([^~/]|~[01])*)*$/
 
-const GRANT_RULE: Shape = fields(
-  {
-    capability: CAPABILITY,
-    approve: flag,
-    calls: COUNT,
-    rate: fields(
-      { calls: number({ min: 1, max: 10_000 }), perMs: number({ min: 1, max: YEAR_MS }) },
-      ['calls', 'perMs'],
-      'At most so many calls in any window of so many milliseconds.',
-    ),
-    concurrent: number({ min: 1, max: 10_000 }),
-    bytesIn: COUNT,
-    bytesOut: COUNT,
-    budgets: AMOUNTS,
-    only: record(
-      list(ARGUMENT_RULE, { min: 1, max: 1_000 }),
-      {
-        pattern: POINTER.source,
-        problem: (pointer) => (POINTER.test(pointer) ? undefined : 'is no JSON Pointer into the arguments'),
-        max: 100,
-      },
-      'By JSON Pointers into the arguments: what may stand there.',
-    ),
-  },
-  ['capability'],
-  'A right with the conditions of its use.',
-)
-
-const GRANTS: Shape = list(
-  either(
-    [
-      { holds: (value) => typeof value === 'string', shape: CAPABILITY },
-      { holds: isObject, shape: GRANT_RULE },
-    ],
-    'the name of a capability, or an object with conditions',
+const GRANT_RULE: Shape = named.define('grant', () =>
+  fields(
+    {
+      capability: CAPABILITY,
+      approve: flag,
+      calls: COUNT,
+      rate: fields(
+        { calls: number({ min: 1, max: 10_000 }), perMs: number({ min: 1, max: YEAR_MS }) },
+        ['calls', 'perMs'],
+        'At most so many calls in any window of so many milliseconds.',
+      ),
+      concurrent: number({ min: 1, max: 10_000 }),
+      bytesIn: COUNT,
+      bytesOut: COUNT,
+      budgets: AMOUNTS,
+      only: record(
+        list(ARGUMENT_RULE, { min: 1, max: 1_000 }),
+        {
+          pattern: POINTER.source,
+          problem: (pointer) => (POINTER.test(pointer) ? undefined : 'is no JSON Pointer into the arguments'),
+          max: 100,
+        },
+        'By JSON Pointers into the arguments: what may stand there.',
+      ),
+    },
+    ['capability'],
+    'A right with the conditions of its use.',
   ),
-  { max: 256 },
-  'The capabilities that may be called. No wildcards.',
 )
 
-const BUDGET: Shape = fields(
-  {
-    fuel: COUNT,
-    calls: COUNT,
-    steps: COUNT,
-    activeMs: COUNT,
-    wallMs: COUNT,
-    bytes: COUNT,
-    units: AMOUNTS,
-  },
-  [],
-  'What may be used up in all. What is left out is bounded by what is around.',
+const GRANTS: Shape = named.define('grants', () =>
+  list(
+    either(
+      [
+        { holds: (value) => typeof value === 'string', shape: CAPABILITY },
+        { holds: isObject, shape: GRANT_RULE },
+      ],
+      'the name of a capability, or an object with conditions',
+    ),
+    { max: 256 },
+    'The capabilities that may be called. No wildcards.',
+  ),
 )
 
-const RETRY: Shape = fields(
-  {
-    attempts: number({ min: 2, max: 10 }),
-    on: list(oneOf(ERROR_CLASSES), { min: 1, max: ERROR_CLASSES.length }),
-    delayMs: number({ min: 0, max: DAY_MS }),
-    mostDelayMs: number({ min: 0, max: DAY_MS }),
-  },
-  ['attempts', 'on'],
-  'When a failed attempt is made again. Nothing is, unless this says so.',
+const BUDGET: Shape = named.define('budget', () =>
+  fields(
+    {
+      fuel: COUNT,
+      calls: COUNT,
+      steps: COUNT,
+      activeMs: COUNT,
+      wallMs: COUNT,
+      bytes: COUNT,
+      units: AMOUNTS,
+    },
+    [],
+    'What may be used up in all. What is left out is bounded by what is around.',
+  ),
 )
 
-const FALLBACK: Shape = fields(
-  {
-    on: list(oneOf(ERROR_CLASSES), { min: 1, max: ERROR_CLASSES.length }),
-    node: NODE_ID,
-    cached: fields({ mostAgeMs: number({ min: 1, max: 100 * YEAR_MS }) }, ['mostAgeMs']),
-    value: TEMPLATE,
-    ask: text({ min: 1, max: 2_000 }),
-  },
-  [],
-  'What stands in for the output of a failed node: exactly one of node, cached, value and ask.',
+const RETRY: Shape = named.define('retry', () =>
+  fields(
+    {
+      attempts: number({ min: 2, max: 10 }),
+      on: list(oneOf(ERROR_CLASSES), { min: 1, max: ERROR_CLASSES.length }),
+      delayMs: number({ min: 0, max: DAY_MS }),
+      mostDelayMs: number({ min: 0, max: DAY_MS }),
+    },
+    ['attempts', 'on'],
+    'When a failed attempt is made again. Nothing is, unless this says so.',
+  ),
+)
+
+const FALLBACK: Shape = named.define('fallback', () =>
+  fields(
+    {
+      on: list(oneOf(ERROR_CLASSES), { min: 1, max: ERROR_CLASSES.length }),
+      node: NODE_ID,
+      cached: fields({ mostAgeMs: number({ min: 1, max: 100 * YEAR_MS }) }, ['mostAgeMs']),
+      value: TEMPLATE,
+      ask: text({ min: 1, max: 2_000 }),
+    },
+    [],
+    'What stands in for the output of a failed node: exactly one of node, cached, value and ask.',
+  ),
 )
 
 const LIMITS: Shape = record(COUNT, {
@@ -171,6 +189,7 @@ const LIMITS: Shape = record(COUNT, {
 const PROGRAM: Readonly<Record<string, Shape>> = {
   source: text({ min: 1, max: SOURCE_CHARACTERS }, 'The text of the program.'),
   file: text({ min: 1, max: 1_000 }, 'Path of the program, relative to the plan.'),
+  language: oneOf(['js', 'ts'], 'What it is written in. Default: what it looks like.'),
   modules: record(text({ max: SOURCE_CHARACTERS }), {
     pattern: '^.{1,1000}$',
     problem: (path) => (path.length >= 1 && path.length <= 1_000 ? undefined : 'is no path'),
@@ -179,18 +198,20 @@ const PROGRAM: Readonly<Record<string, Shape>> = {
   input: TEMPLATE,
 }
 
-const COMPENSATION: Shape = variants('kind', {
-  call: fields(
-    { kind: oneOf(['call']), capability: CAPABILITY, input: TEMPLATE },
-    ['kind', 'capability'],
-    'A call that undoes the node.',
-  ),
-  program: fields(
-    { kind: oneOf(['program']), ...PROGRAM, grants: GRANTS, limits: LIMITS },
-    ['kind'],
-    'A program that undoes the node.',
-  ),
-})
+const COMPENSATION: Shape = named.define('compensation', () =>
+  variants('kind', {
+    call: fields(
+      { kind: oneOf(['call']), capability: CAPABILITY, input: TEMPLATE },
+      ['kind', 'capability'],
+      'A call that undoes the node.',
+    ),
+    program: fields(
+      { kind: oneOf(['program']), ...PROGRAM, grants: GRANTS, limits: LIMITS },
+      ['kind'],
+      'A program that undoes the node.',
+    ),
+  }),
+)
 
 const COMMON: Readonly<Record<string, Shape>> = {
   title: text({ max: 200 }, 'A few words for people.'),
@@ -208,10 +229,30 @@ const EFFECT: Readonly<Record<string, Shape>> = {
   compensate: COMPENSATION,
 }
 
-const SCOPE: Shape = recursive('scope', () =>
+const SCOPE: Shape = named.define('scope', () =>
   fields({ nodes: NODES, output: TEMPLATE }, ['nodes'], 'Nodes that end together, with what comes out.'),
 )
-const SUB_PLAN: Shape = recursive('plan', () => PLAN)
+const PLAN: Shape = named.define('plan', () =>
+  fields(
+    {
+      format: oneOf([PLAN_FORMAT]),
+      name: text({
+        min: 1,
+        max: 64,
+        pattern: /^[a-z][a-z0-9-]*$/,
+        what: 'a name: small letters, digits and "-", beginning with a letter',
+      }),
+      version: text({ min: 1, max: 64, pattern: /^[A-Za-z0-9][A-Za-z0-9.+_-]*$/, what: 'a version' }),
+      description: text({ max: 2_000 }),
+      grants: GRANTS,
+      budget: BUDGET,
+      nodes: NODES,
+      output: TEMPLATE,
+    },
+    ['format', 'name', 'version', 'nodes'],
+    'What a run may do, in which order, with which authority, how often and at what cost.',
+  ),
+)
 
 const EXPIRES: Shape = number({ min: 1, max: 100 * YEAR_MS })
 
@@ -275,7 +316,7 @@ const NODE: Shape = variants('kind', {
     ['do', 'until', 'most'],
     'The same nodes again and again, at most so often.',
   ),
-  plan: node('plan', { ...COMMON, plan: SUB_PLAN, input: TEMPLATE }, ['plan'], 'A plan in a plan.'),
+  plan: node('plan', { ...COMMON, plan: PLAN, input: TEMPLATE }, ['plan'], 'A plan in a plan.'),
   wait: node(
     'wait',
     {
@@ -290,30 +331,12 @@ const NODE: Shape = variants('kind', {
   ),
 })
 
-const NODES: Shape = record(
-  NODE,
-  { pattern: NODE_ID_PATTERN, problem: nodeIdProblem, min: 1, max: MAX_NODES },
-  'Nodes by their ids.',
-)
-
-const PLAN: Shape = fields(
-  {
-    format: oneOf([PLAN_FORMAT]),
-    name: text({
-      min: 1,
-      max: 64,
-      pattern: /^[a-z][a-z0-9-]*$/,
-      what: 'a name: small letters, digits and "-", beginning with a letter',
-    }),
-    version: text({ min: 1, max: 64, pattern: /^[A-Za-z0-9][A-Za-z0-9.+_-]*$/, what: 'a version' }),
-    description: text({ max: 2_000 }),
-    grants: GRANTS,
-    budget: BUDGET,
-    nodes: NODES,
-    output: TEMPLATE,
-  },
-  ['format', 'name', 'version', 'nodes'],
-  'What a run may do, in which order, with which authority, how often and at what cost.',
+const NODES: Shape = named.define('nodes', () =>
+  record(
+    NODE,
+    { pattern: NODE_ID_PATTERN, reserved: RESERVED_IDS, problem: nodeIdProblem, min: 1, max: MAX_NODES },
+    'Nodes by their ids.',
+  ),
 )
 
 export const PLAN_SHAPE: Shape = PLAN
@@ -323,15 +346,7 @@ export const PLAN_JSON_SCHEMA: JsonSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Plan',
   ...PLAN.schema,
-  $defs: {
-    plan: PLAN.schema,
-    scope: {
-      type: 'object',
-      properties: { nodes: { $ref: '#/properties/nodes' }, output: TEMPLATE.schema },
-      required: ['nodes'],
-      additionalProperties: false,
-    },
-  },
+  $defs: named.schemas,
 }
 
 function node(
@@ -340,5 +355,7 @@ function node(
   required: readonly string[],
   description: string,
 ): Shape {
-  return fields({ kind: oneOf([kind]), ...members }, ['kind', ...required], description)
+  return named.define(`${kind}Node`, () =>
+    fields({ kind: oneOf([kind]), ...members }, ['kind', ...required], description),
+  )
 }

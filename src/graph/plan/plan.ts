@@ -82,7 +82,9 @@ export interface Program {
   readonly source?: string
   /** Path of it, relative to the plan. Read before the plan is proposed: what is approved holds the text. */
   readonly file?: string
-  /** What it imports: texts by their paths. */
+  /** Default: what the text looks like. What is read from a file is what the name of the file says. */
+  readonly language?: 'js' | 'ts'
+  /** What it imports: texts by their paths, from the folder of the program. */
   readonly modules?: Readonly<Record<string, string>>
   /** The global `input`. */
   readonly input?: Template

@@ -95,7 +95,7 @@ function innerSources(node: PlanNode): readonly string[] {
 
 function forEachSource(template: unknown, act: (source: string) => unknown): void {
   if (template === undefined) return
-  visitTemplate(template, '', { problem() {}, reference: ({ source }) => act(source) })
+  visitTemplate(template, '', { reference: ({ source }) => act(source) })
 }
 
 /** Nodes that wait for each other in a circle; undefined where none do. Without recursion: a chain may be long. */

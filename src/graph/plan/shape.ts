@@ -18,7 +18,12 @@ export interface Shape {
 
 /** A text. @param what says what it is to be, where the pattern does not speak for itself */
 export function text(
-  { min = 0, max, pattern, what }: { min?: number; max: number; pattern?: RegExp; what?: string },
+  {
+    min = 0,
+    max,
+    pattern,
+    what,
+  }: { readonly min?: number; readonly max: number; readonly pattern?: RegExp; readonly what?: string },
   description?: string,
 ): Shape {
   return {
@@ -30,7 +35,9 @@ export function text(
       ...(pattern && { pattern: pattern.source }),
     },
     check(value, at, problems) {
-      if (typeof value !== 'string') problems.add(at, `must be a text, not ${nameOf(value)}`)
+      if (typeof value === 'number' || typeof value === 'boolean')
+        problems.add(at, `must be a text, not ${nameOf(value)}: put it in quotes`)
+      else if (typeof value !== 'string') problems.add(at, `must be a text, not ${nameOf(value)}`)
       else if (value.length < min || value.length > max)
         problems.add(at, `must have ${min} to ${max} characters`)
       else if (pattern !== undefined && !pattern.test(value))
@@ -112,18 +119,20 @@ export function record(
   value: Shape,
   keys: {
     readonly pattern: string
+    /** Keys that fit the pattern and yet may not be. */
+    readonly reserved?: readonly string[]
     readonly problem: (key: string) => string | undefined
     readonly min?: number
     readonly max: number
   },
   description?: string,
 ): Shape {
-  const { min = 0, max } = keys
+  const { min = 0, max, pattern, reserved } = keys
   return {
     schema: {
       type: 'object',
       ...(description !== undefined && { description }),
-      propertyNames: { pattern: keys.pattern },
+      propertyNames: { pattern, ...(reserved && { not: { enum: reserved } }) },
       additionalProperties: value.schema,
       ...(min > 0 && { minProperties: min }),
       maxProperties: max,
@@ -170,16 +179,12 @@ export function fields(
   }
 }
 
-/** Objects told apart by the text in one member. */
+/** Objects told apart by the text in one member, which each of the shapes demands. */
 export function variants(key: string, shapes: Readonly<Record<string, Shape>>): Shape {
   const names = Object.keys(shapes)
   const choice = oneOf(names)
   return {
-    schema: {
-      oneOf: names.map((name) => ({
-        allOf: [{ properties: { [key]: { const: name } } }, shapes[name]?.schema],
-      })),
-    },
+    schema: { oneOf: names.map((name) => shapes[name]?.schema) },
     check(given, at, problems) {
       if (!isObject(given)) return problems.add(at, `must be an object, not ${nameOf(given)}`)
       if (!Object.hasOwn(given, key))
@@ -207,15 +212,27 @@ export function either(
   }
 }
 
-/** A shape that holds itself, under a name of `$defs`. */
-export function recursive(name: string, make: () => Shape): Shape {
-  let made: Shape | undefined
-  return {
-    schema: { $ref: `#/$defs/${name}` },
-    check: (value, at, problems) => {
+/** Shapes with names: a schema tells each of them once, and one may hold itself. */
+export class NamedShapes {
+  readonly #shapes = new Map<string, () => Shape>()
+
+  /** @param make is called when the shape is first needed */
+  define(name: string, make: () => Shape): Shape {
+    let made: Shape | undefined
+    const shape = (): Shape => {
       made ??= make()
-      made.check(value, at, problems)
-    },
+      return made
+    }
+    this.#shapes.set(name, shape)
+    return {
+      schema: { $ref: `#/$defs/${name}` },
+      check: (value, at, problems) => shape().check(value, at, problems),
+    }
+  }
+
+  /** `$defs` of a schema that uses them. */
+  get schemas(): Readonly<Record<string, JsonSchema>> {
+    return Object.fromEntries([...this.#shapes].map(([name, shape]) => [name, shape().schema]))
   }
 }
 

@@ -14,8 +14,10 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
 
 /** Told of everything in a template that is not plain JSON. */
 export interface TemplateVisitor {
-  reference(reference: Reference, at: string): void
-  problem(at: string, problem: string): void
+  reference?(reference: Reference, at: string): void
+  /** The source of an expression, and where it stands. */
+  expression?(source: string, at: string): void
+  problem?(at: string, problem: string): void
 }
 
 /** Visits the references of a template, in the order in which they stand. */
@@ -31,20 +33,20 @@ export function visitTemplate(template: unknown, at: string, visitor: TemplateVi
       for (const [key, value] of Object.entries(template)) visitTemplate(value, pointerTo(at, key), visitor)
       return
     case '$value':
-      if (Object.keys(template).length > 1) visitor.problem(at, '"$value" stands alone')
+      if (Object.keys(template).length > 1) visitor.problem?.(at, '"$value" stands alone')
       return
     case '$from': {
-      if (Object.keys(template).length > 1) visitor.problem(at, '"$from" stands alone')
+      if (Object.keys(template).length > 1) visitor.problem?.(at, '"$from" stands alone')
       const reference = parseReference(template.$from)
-      if (typeof reference === 'string') visitor.problem(pointerTo(at, '$from'), reference)
-      else visitor.reference(reference, pointerTo(at, '$from'))
+      if (typeof reference === 'string') visitor.problem?.(pointerTo(at, '$from'), reference)
+      else visitor.reference?.(reference, pointerTo(at, '$from'))
       return
     }
     case '$eval':
       visitExpression(template, at, visitor)
       return
     default:
-      visitor.problem(
+      visitor.problem?.(
         pointerTo(at, marked),
         'is no reference: they are "$from", "$eval" and "$value" (which takes what begins with "$" as it is)',
       )
@@ -58,27 +60,28 @@ function visitExpression(
 ): void {
   for (const key of Object.keys(template)) {
     if (key !== '$eval' && key !== 'with')
-      visitor.problem(pointerTo(at, key), 'is not known here. Known: $eval, with')
+      visitor.problem?.(pointerTo(at, key), 'is not known here. Known: $eval, with')
   }
   const { $eval: source, with: values = {} } = template
   if (typeof source !== 'string' || source.trim() === '' || source.length > EXPRESSION_CHARACTERS)
-    visitor.problem(
+    visitor.problem?.(
       pointerTo(at, '$eval'),
       `must be an expression of at most ${EXPRESSION_CHARACTERS} characters`,
     )
+  else visitor.expression?.(source, pointerTo(at, '$eval'))
   if (!isObject(values)) {
-    visitor.problem(pointerTo(at, 'with'), 'must be an object of named values')
+    visitor.problem?.(pointerTo(at, 'with'), 'must be an object of named values')
     return
   }
   for (const [name, value] of Object.entries(values)) {
     const place = pointerTo(pointerTo(at, 'with'), name)
-    if (!NAME.test(name)) visitor.problem(place, 'is no name of a value: letters, digits and "_"')
+    if (!NAME.test(name)) visitor.problem?.(place, 'is no name of a value: letters, digits and "_"')
     visitTemplate(value, place, visitor)
   }
 }
 
 /** The reference that a text is, or what is wrong with it. */
-function parseReference(text: unknown): Reference | string {
+export function parseReference(text: unknown): Reference | string {
   if (typeof text !== 'string' || text.length > 1_000) return 'must be a text such as "query/rows/0"'
   const [source = '', ...pointer] = text.split('/')
   if (source === '') return 'must begin with a node, or with "input", "item", "index" or "state"'
