@@ -14,6 +14,40 @@ export const DEFENCES: readonly Defence[] = [
     tests: ['host-bindings/files/files.test.ts'],
   },
   {
+    name: 'input-is-no-assignment',
+    against:
+      'A turn of a session puts a setter in the place of the input, and is given what later turns are told.',
+    file: 'src/isolate/guest-program.ts',
+    find: "if (start.after !== undefined) this.#replace(guest.global, 'input', this.#input)",
+    replace: "if (start.after !== undefined) this.#define(guest.global, 'input', this.#input)",
+    tests: ['test/sessions/sessions.test.ts'],
+  },
+  {
+    name: 'values-are-own-data',
+    against: 'A turn of a session forges the values of later ones by an accessor on Object.prototype.',
+    file: 'src/isolate/guest-program.ts',
+    find: "const value = reader.ownData(object, 'value')",
+    replace:
+      "const value = instance.exports.QTS_GetProp(guest.context, object, instance.newString(guest.context, 'value'))",
+    tests: ['test/sessions/sessions.test.ts'],
+  },
+  {
+    name: 'failed-imports-are-paid-for',
+    against: 'A guest has its host search a long source again and again, for imports that fail.',
+    file: 'src/isolate/host-services.ts',
+    find: 'loaded.searched * CALL_FUEL_PER_BYTE',
+    replace: '0 * CALL_FUEL_PER_BYTE',
+    tests: ['test/modules/modules.test.ts'],
+  },
+  {
+    name: 'formats-are-bounded',
+    against: 'A guest has its host write a hundred megabytes for one line of the console, by its format.',
+    file: 'src/isolate/bridge/heap-inspect.ts',
+    find: 'if (next >= count || length > MAX_TEXT) return undefined',
+    replace: 'if (next >= count) return undefined',
+    tests: ['test/guest/library.test.ts'],
+  },
+  {
     name: 'timers-limit',
     against: 'A guest sets timers without end, each of which wakes it.',
     file: 'src/isolate/host-services.ts',
@@ -473,7 +507,8 @@ export const DEFENCES: readonly Defence[] = [
   },
   {
     name: 'grown-instances-not-handed-on',
-    against: 'A guest that is woken learns from the size of its memory what the one that was parked for it did.',
+    against:
+      'A guest that is woken learns from the size of its memory what the one that was parked for it did.',
     file: 'src/isolate/instance-pool.ts',
     find: 'return reusable && !this.instance.grown',
     replace: 'return reusable',

@@ -113,9 +113,18 @@ export interface Started {
   said(text: string): Promise<void>
 }
 
-/** Starts the built command as a process of its own. */
-export function start(args: readonly string[], cwd: string, stdin = ''): Started {
-  const child = spawn(process.execPath, [MAIN, ...args], { cwd, stdio: 'pipe' })
+/** Starts the built command as a process of its own. @param env beside that of the tests */
+export function start(
+  args: readonly string[],
+  cwd: string,
+  stdin = '',
+  env: Readonly<Record<string, string>> = {},
+): Started {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd,
+    stdio: 'pipe',
+    env: { ...process.env, ...env },
+  })
   let stdout = ''
   let stderr = ''
   const watching: { text: string; resolve: () => void }[] = []

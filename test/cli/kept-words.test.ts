@@ -38,6 +38,42 @@ describe('what is said', () => {
     expect(stdout).toMatch(/^ {2}caisson resume r --store runs --allow-read \S+in --tools MODULE /m)
   })
 
+  it('of what to do next is a command that works: with the store that was asked about', async () => {
+    const store = "it's kept"
+    await kept.caisson(['run', 'shop.js', '--store', store, '--run', 'r', ...RIGHTS])
+    for (const command of ['show', 'resume']) {
+      const { code, stderr } = await kept.caisson([command, 'other', '--store', store])
+      expect(code).toBe(2)
+      expect(flat(stderr)).toContain("caisson runs --store 'it'\\''s kept' lists the runs")
+    }
+    const taken = await kept.caisson(['run', 'shop.js', '--store', store, '--run', 'r', ...RIGHTS])
+    expect(flat(taken.stderr)).toContain("caisson resume r --store 'it'\\''s kept'")
+    const none = await kept.caisson(['runs', '--store', 'none here'])
+    expect(flat(none.stderr)).toContain("caisson run FILE --store 'none here' makes one")
+  })
+
+  it('of a store that can be none is usage, and of a file that is not what it must be is refused', async () => {
+    writeFileSync(join(kept.path, 'keyless.json'), '{', { mode: 0o600 })
+    for (const [store, code] of [
+      ['shop.js', 2],
+      ['shop.js/store', 2],
+    ] as const) {
+      const ended = await kept.caisson(['run', 'shop.js', '--store', store, ...RIGHTS])
+      expect(ended.code, store).toBe(code)
+      expect(flat(ended.stderr)).toContain('Name an empty folder')
+    }
+    const withKeys = (file: string): readonly string[] => [
+      'run',
+      'shop.js',
+      ...STORE,
+      ...RIGHTS,
+      '--key-file',
+      file,
+    ]
+    expect((await kept.caisson(withKeys('keyless.json'))).code).toBe(7)
+    expect((await kept.caisson(withKeys('missing.json'))).code).toBe(2)
+  })
+
   it('of a name that is taken is the error, and no run', async () => {
     await kept.caisson(['run', 'shop.js', ...STORE, ...RIGHTS])
     const taken = await kept.caisson(['run', 'shop.js', ...STORE, ...RIGHTS])

@@ -26,6 +26,13 @@ beforeAll(() => {
     'app/up.js': "import s from '../secret.js'\nexport default s",
     'app/link.js': "import s from './linked.js'\nexport default s",
     'app/ending.js': "import { twice } from './lib/twice'\nexport default twice(1)",
+    'app/bare.js': "import { twice } from 'lib/twice.js'\nexport default twice(1)",
+    'app/lib/typed.ts': "import '../data'\nexport const typed: number = 1",
+    'app/deep.js': "import './lib/typed.js'",
+    'app/deeper.js': "import './lib/typed.ts'",
+    'app/nope.js': "import { twice, thrice } from './lib/twice.js'\nexport default thrice(1)",
+    'app/lib/throws.js': 'export const f = () => {\n  null.inTheModule\n}',
+    'app/throws.js': "import { f } from './lib/throws.js'\n// not this line\nf()",
     'app/hidden.js': "export default await import('./.env.js').catch((e) => e.code)",
     'app/.env.js': 'export default 1',
     'app/packages.js':
@@ -58,6 +65,10 @@ describe('a program of several files', () => {
     ['up.js', 'leads out of the root'],
     ['link.js', 'linked.js'],
     ['ending.js', 'write "./lib/twice.js"'],
+    ['bare.js', 'there is no package "lib/twice.js"; write "./lib/twice.js"'],
+    ['deep.js', 'write "./lib/typed.ts"'],
+    ['deeper.js', 'write "../data.json"'],
+    ['nope.js', "Could not find export 'thrice' in module './lib/twice.js'"],
     ['fs.js', 'grant files.read'],
     ['missing.js', 'npm install not-installed'],
     ['needs-fs.js', 'the package "needs-fs" needs Node'],
@@ -67,6 +78,13 @@ describe('a program of several files', () => {
     expect(stdout).toBe('')
     expect(stderr).toContain(message)
     expect(stderr).not.toContain(folder.path)
+  })
+
+  it('shows the line of the file that an error is in', async () => {
+    const { stderr } = await run('throws.js')
+    expect(stderr).toContain('--> lib/throws.js:2:7\n  2 |   null.inTheModule\n')
+    expect(stderr).not.toContain('not this line')
+    expect((await run('nope.js')).stderr).toContain('--> nope.js:1:17\n  1 | import { twice, thrice }')
   })
 
   it('gets nothing that is hidden', async () => {

@@ -113,6 +113,20 @@ describe('signals and pipes', () => {
     expect(stderr).toMatch(/^caisson: the output could not be written/)
   })
 
+  it('COLUMNS is the width of what is no terminal', async () => {
+    const widest = async (env: Readonly<Record<string, string>>): Promise<number> => {
+      const { stdout } = await start(['run', '--help'], folder.path, '', env).end
+      return Math.max(...stdout.split('\n').map((line) => line.length))
+    }
+    const [narrow, wide, nonsense] = await Promise.all([
+      widest({ COLUMNS: '60' }),
+      widest({ COLUMNS: '100' }),
+      widest({ COLUMNS: 'many' }),
+    ])
+    expect(narrow).toBeLessThan(nonsense)
+    expect(nonsense).toBeLessThan(wide)
+  })
+
   it('a large document arrives whole', async () => {
     const { json } = await run('large.js', '--json')
     expect((json().value as string).length).toBe(3e6)

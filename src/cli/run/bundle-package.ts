@@ -21,7 +21,7 @@ const MOST_BYTES = 8 * 1024 * 1024
  * @param name as it is imported
  * @param folder where the program stands
  * @param sources in which names may stand that are imported from it: a package in the old format does not say them
- * @throws CaissonError `not_found`, `denied`
+ * @throws CaissonError `not_found` with `details: { missing }` where a package is not there, `denied`
  */
 export async function bundlePackage(
   name: string,
@@ -68,7 +68,8 @@ async function bundle(
       write: false,
     })
   } catch (error) {
-    throw new CaissonError('not_found', whyNot(name, error), { cause: error })
+    const { message, missing } = whyNot(name, error)
+    throw new CaissonError('not_found', message, { cause: error, details: { missing } })
   }
   const [file] = result.outputFiles
   const [output] = Object.values(result.metafile.outputs)
@@ -105,6 +106,7 @@ async function loadEsbuild(name: string): Promise<typeof Esbuild> {
     throw new CaissonError(
       'not_found',
       `"${name}" is a package. Install esbuild beside caisson (npm install --save-dev esbuild), and it is bundled by itself; or bundle it first.`,
+      { details: { missing: name } },
     )
   }
 }
@@ -126,17 +128,25 @@ function importedNames(name: string, sources: readonly string[]): readonly strin
   return [...found]
 }
 
-/** What esbuild says, without the paths of this machine. */
-function whyNot(name: string, error: unknown): string {
+/** What esbuild says, without the paths of this machine, and the package that is not there. */
+function whyNot(
+  name: string,
+  error: unknown,
+): { readonly message: string; readonly missing: string | undefined } {
   const { errors = [] } = error as Partial<Esbuild.BuildFailure>
   const wanted = errors.map(({ text }) => /^Could not resolve "([^"]{1,200})"/.exec(text)?.[1])
   const builtin = wanted.find((one) => one !== undefined && platformModuleHint(one) !== undefined)
   if (builtin !== undefined) {
-    return `the package "${name}" needs Node: ${platformModuleHint(builtin)}.`
+    const message = `the package "${name}" needs Node: ${platformModuleHint(builtin)}.`
+    return { message, missing: undefined }
   }
-  if (wanted.includes(name)) return `there is no package "${name}" in the project: npm install ${name}.`
+  if (wanted.includes(name)) {
+    return { message: `there is no package "${name}" in the project: npm install ${name}.`, missing: name }
+  }
   const missing = wanted.find((one) => one !== undefined)
-  return missing === undefined
-    ? `the package "${name}" cannot be bundled for a guest.`
-    : `the package "${name}" needs "${missing}", which is not installed.`
+  const message =
+    missing === undefined
+      ? `the package "${name}" cannot be bundled for a guest.`
+      : `the package "${name}" needs "${missing}", which is not installed.`
+  return { message, missing }
 }

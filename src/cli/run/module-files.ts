@@ -51,7 +51,8 @@ async function bundled(
   try {
     return await bundle()
   } catch (error) {
-    const path = resolvePath(`./${name}`, referrer.slice(2)).name
+    const isThere = !CaissonError.is(error, 'not_found') || error.details.missing !== name
+    const path = isThere ? undefined : resolvePath(`./${name}`, referrer.slice(2)).name
     const meant = path === undefined ? undefined : await meantFile(tree, name, path)
     throw meant === undefined
       ? error
