@@ -13,7 +13,10 @@ import { type PageServer, servePage } from './page-server.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const source = join(root, 'test/browser/page')
 /** The package as it is published: what a user's bundler sees. */
-const alias = { caisson: join(root, 'dist/src/entry/browser.js') }
+const alias = {
+  'caisson/bindings': join(root, 'dist/src/entry/bindings.js'),
+  caisson: join(root, 'dist/src/entry/browser.js'),
+}
 
 let browser: Browser
 const scratch = mkdtempSync(join(tmpdir(), 'caisson-page-'))
@@ -126,6 +129,20 @@ for (const [bundler, bundle] of Object.entries({ Vite: bundleWithVite, esbuild: 
       await runtime.close()
       expect(there.usage.fuel).toBe(here.usage.fuel)
       expect(there.stateDigest).toBe(here.stateDigest)
+    })
+
+    it('gives a guest an answer event by event, while the server waits for what it has seen', async () => {
+      const outcome = await run(
+        `const seen = []
+         for await (const chunk of (await fetch(input + 'events')).body) {
+           seen.push(new TextDecoder().decode(chunk).trim())
+           await (await fetch(input + 'seen')).text()
+         }
+         return seen`,
+        { input: server.url, grants: ['net.fetch'] },
+      )
+      expect(outcome).toMatchObject({ status: 'completed', value: ['data: 1', 'data: 2', 'data: 3'] })
+      expect(problems).toEqual([])
     })
 
     it('lets the page live while a guest computes in a Worker', async () => {

@@ -1,5 +1,6 @@
 /** A page as an embedder would write it. The test drives it through `window.runGuest`. */
 import { capability, type Outcome, openRuntime, type RunOptions } from 'caisson'
+import { createWebFetchCapabilities } from 'caisson/bindings'
 
 const lookup = capability({
   name: 'prices.lookup',
@@ -16,7 +17,8 @@ declare global {
   }
 }
 
-const opening = openRuntime({ capabilities: [lookup] })
+const net = createWebFetchCapabilities({ allow: [location.host], allowPrivate: [location.host] })
+const opening = openRuntime({ capabilities: [lookup, ...net] })
 
 window.runGuest = async (source, options) => (await opening).run(source, options)
 window.runAndTick = async (source, options) => {
