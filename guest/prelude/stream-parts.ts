@@ -60,6 +60,8 @@ export interface StreamCore {
   readonly settle: (deferred: Deferred) => void
   /** Rejects one that is not settled, or gives another that is rejected; nobody has to handle it. */
   readonly refuse: (deferred: Deferred, reason: unknown) => Deferred
+  /** Settles as a promise does, with nothing for a value. */
+  readonly follow: (promise: Promise<unknown>, deferred: Deferred) => void
   /** A promise of what `act` gives or throws. */
   readonly promised: (act: () => unknown) => Promise<unknown>
   /** An algorithm that does nothing. */

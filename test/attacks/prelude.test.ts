@@ -55,6 +55,10 @@ describe('a guest that poisons everything', () => {
       'DOMException',
       'performance',
       'btoa',
+      'ReadableStream',
+      'WritableStream',
+      'TransformStream',
+      'TextDecoderStream',
     ]
     const outcome = await runtime.run(
       `${POISON}

@@ -15,7 +15,7 @@ interface Branch {
 
 const unit: Unit<ByteTee & Record<string, unknown>> = ({ primordials, use }) => {
   const { after, resolved } = primordials
-  const { defer } = use('stream-core') as unknown as StreamCore
+  const { defer, follow } = use('stream-core') as unknown as StreamCore
   const { readables } = use('streams') as unknown as { readables: Readables }
   const { acquire, cancel, close, createReadable, enqueue, fail, read, release } = readables
   const bytes = use('byte-streams') as unknown as ByteStreams
@@ -56,7 +56,7 @@ const unit: Unit<ByteTee & Record<string, unknown>> = ({ primordials, use }) => 
       } catch (error) {
         fail(one.stream, error)
         fail(other.stream, error)
-        done.resolve(cancel(stream, error))
+        follow(cancel(stream, error), done)
         return undefined
       }
     }
@@ -157,7 +157,7 @@ const unit: Unit<ByteTee & Record<string, unknown>> = ({ primordials, use }) => 
     const cancelBranch = (branch: Branch, reason: unknown): Promise<unknown> => {
       branch.cancelled = { reason }
       if (one.cancelled && other.cancelled) {
-        done.resolve(cancel(stream, [one.cancelled.reason, other.cancelled.reason]))
+        follow(cancel(stream, [one.cancelled.reason, other.cancelled.reason]), done)
       }
       return done.promise
     }

@@ -22,6 +22,13 @@ const unit: Unit<StreamBodies & Record<string, unknown>> = ({ primordials, use }
       after(cancel(stream, error), undefined, () => {})
       done.reject(error)
     }
+    const end = (): void => {
+      try {
+        done.resolve(joined(chunks, shift))
+      } catch (error) {
+        done.reject(error)
+      }
+    }
     let isAtOnce = false
     const next = (): void => {
       // Chunks that are there already are taken in a loop, however many there are.
@@ -31,7 +38,7 @@ const unit: Unit<StreamBodies & Record<string, unknown>> = ({ primordials, use }
         read(reader, {
           give: (chunk, isEnd) => {
             if (isEnd) {
-              done.resolve(promised(() => joined(chunks, shift)))
+              end()
               return
             }
             if (typedArrayName(chunk) !== 'Uint8Array') {
@@ -57,14 +64,13 @@ const unit: Unit<StreamBodies & Record<string, unknown>> = ({ primordials, use }
     readAll,
     tee: (stream) => (use('stream-tee') as unknown as StreamTee).tee(readableOf(stream)),
     streamOf: (pull, stopSource) => {
-      const next = (): Promise<unknown> =>
-        after(promised(pull), (bytes) => {
-          if (bytes === undefined) finish(stream)
-          // Nothing is no chunk: whoever waits goes on waiting.
-          else if ((bytes as Uint8Array).length === 0) return next()
-          else enqueue(stream, bytes)
-          return undefined
-        })
+      const next = async (): Promise<void> => {
+        let bytes = await pull()
+        // Nothing is no chunk: whoever waits goes on waiting.
+        while (bytes?.length === 0) bytes = await pull()
+        if (bytes) enqueue(stream, bytes)
+        else finish(stream)
+      }
       const stream = createReadable(next, (reason) => promised(() => stopSource(reason)), 0, true)
       return stream.facade
     },

@@ -66,6 +66,9 @@ const unit: Unit<StreamCore & Record<string, unknown>> = ({ primordials, use }) 
       after(refused.promise, undefined, nothing)
       return refused
     },
+    follow: (promise, { resolve, reject }) => {
+      after(promise, () => resolve(undefined), reject)
+    },
     sourceOf: (given) => {
       if (given === undefined) return NONE as never
       if (given !== null && (typeof given === 'object' || typeof given === 'function')) return given as never

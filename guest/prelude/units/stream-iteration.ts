@@ -93,8 +93,18 @@ const unit: Unit<StreamIteration & Record<string, unknown>> = ({ primordials, us
 
   function inTurn(iteration: Iteration, act: () => Promise<unknown>): Promise<unknown> {
     const { ongoing } = iteration
-    iteration.ongoing = ongoing ? after(ongoing, act, act) : act()
+    iteration.ongoing = ongoing ? actAfter(ongoing, act) : act()
     return iteration.ongoing
+  }
+
+  /** What is awaited is adopted by no `then` that a guest may have replaced. */
+  async function actAfter(ongoing: Promise<unknown>, act: () => Promise<unknown>): Promise<unknown> {
+    try {
+      await ongoing
+    } catch {
+      // It was rejected to whoever asked for it.
+    }
+    return await act()
   }
 
   /** Where an iterator is, which awaits the values of one that is not async. @throws TypeError for no iterable */

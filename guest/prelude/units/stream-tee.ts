@@ -17,7 +17,7 @@ interface Branch {
 
 const unit: Unit<StreamTee & Record<string, unknown>> = ({ primordials, use }) => {
   const { apply, resolved, after } = primordials
-  const { defer } = use('stream-core') as unknown as StreamCore
+  const { defer, follow } = use('stream-core') as unknown as StreamCore
   const { readables } = use('streams') as unknown as { readables: Readables }
   const { acquire, cancel, close, createReadable, enqueue, fail, read } = readables
   const { slice } = Uint8Array.prototype
@@ -83,7 +83,7 @@ const unit: Unit<StreamTee & Record<string, unknown>> = ({ primordials, use }) =
     const cancelBranch = (branch: Branch, reason: unknown): Promise<unknown> => {
       branch.cancelled = { reason }
       if (one.cancelled && other.cancelled) {
-        done.resolve(cancel(stream, [one.cancelled.reason, other.cancelled.reason]))
+        follow(cancel(stream, [one.cancelled.reason, other.cancelled.reason]), done)
       }
       return done.promise
     }

@@ -40,7 +40,7 @@ export interface Transforms {
 const unit: Unit<Transforms & Record<string, unknown>> = ({ primordials, use }) => {
   const { resolved, after } = primordials
   const core = use('stream-core') as unknown as StreamCore
-  const { algorithmOf, defer, nothing, OURS, promised } = core
+  const { algorithmOf, defer, follow, nothing, OURS, promised } = core
   const { readables } = use('streams') as unknown as { readables: Readables }
   const { writables } = use('writable-streams') as unknown as { writables: Writables }
   const { close, createReadable, desiredSize, fail, requireOpen, shouldPull } = readables
@@ -74,7 +74,7 @@ const unit: Unit<Transforms & Record<string, unknown>> = ({ primordials, use }) 
       stream.transform = isIdentity
         ? (chunk) => promised(() => enqueue(stream, chunk))
         : (chunk) => transform(chunk, controller)
-      started.resolve(start?.(controller))
+      follow(resolved(start?.(controller)), started)
     }
 
     get readable(): object {
@@ -135,7 +135,7 @@ const unit: Unit<Transforms & Record<string, unknown>> = ({ primordials, use }) 
         failWith,
       )
     const sink = {
-      write: (chunk: unknown) => write(stream, chunk),
+      write: (chunk: unknown) => (stream.backpressure ? write(stream, chunk) : transformChunk(stream, chunk)),
       close: () =>
         finish(
           stream,
@@ -192,13 +192,12 @@ const unit: Unit<Transforms & Record<string, unknown>> = ({ primordials, use }) 
     return done.promise
   }
 
-  function write(stream: Transform, chunk: unknown): Promise<unknown> {
-    if (!stream.backpressure) return transformChunk(stream, chunk)
-    return after(stream.changed.promise, () => {
-      const { error, state } = stream.writable
-      if (state === 'erroring') throw error
-      return transformChunk(stream, chunk)
-    })
+  async function write(stream: Transform, chunk: unknown): Promise<void> {
+    // What a handler of `then` returns is adopted by a `then` that a guest may have replaced; what is awaited is not.
+    await stream.changed.promise
+    const { error, state } = stream.writable
+    if (state === 'erroring') throw error
+    await transformChunk(stream, chunk)
   }
 
   function transformChunk(stream: Transform, chunk: unknown): Promise<unknown> {
