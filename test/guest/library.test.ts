@@ -264,7 +264,7 @@ describe('the console', () => {
       `const big = 'x'.repeat(9000); console.log('%o'.repeat(4000), ...Array.from({ length: 4000 }, () => [big]))`,
     )
     expect(line.length).toBeLessThan(40_000)
-    expect(line).toMatch(/^log: \[ 'xxx/)
+    expect(line).toMatch(/^log: \[\n {2}'xxx/)
   })
 
   it('shows errors with the frames and places of their author alone', async () => {
