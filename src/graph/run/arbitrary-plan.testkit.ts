@@ -95,7 +95,7 @@ function nodeOf(
     case 'approval':
       return { kind, question: 'Well?', show: input, ...common }
     case 'each':
-      return { kind, over: input, most: 5, concurrency: 1 + (i % 3), do: inner as Scope, ...common }
+      return { kind, over: [input, 1], most: 5, concurrency: 1 + (i % 3), do: inner as Scope, ...common }
     case 'loop':
       return { kind, state: input, until: true, most: 3, do: inner as Scope, ...common }
     case 'plan': {

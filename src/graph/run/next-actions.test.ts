@@ -111,7 +111,7 @@ describe('any run of any plan', () => {
           expect(state.root?.open).toBe(0)
         }
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     )
   })
 
@@ -129,7 +129,7 @@ describe('any run of any plan', () => {
           expect(scope.failed).toBeUndefined()
         })
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     )
   })
 
@@ -146,7 +146,7 @@ describe('any run of any plan', () => {
         })
         if (state.status === 'compensated') expect(done).toEqual([])
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     )
   })
 

@@ -24,8 +24,6 @@ export type Action =
   | { readonly do: 'stand_in'; readonly node: NodeState }
   /** It only waits, and need not any more. */
   | { readonly do: 'call_off'; readonly node: NodeState }
-  /** It is at work, and the run was cancelled. */
-  | { readonly do: 'abort'; readonly node: NodeState }
   | { readonly do: 'undo'; readonly node: NodeState }
   | { readonly do: 'begin_undoing' }
   /** The run has an end, or begins to fail. */
@@ -90,7 +88,7 @@ function workingActions(state: RunState): readonly Action[] {
 }
 
 /** Something in the scope, beside it in the same node, or around it failed for good. */
-function isFailing(scope: ScopeState): boolean {
+export function isFailing(scope: ScopeState): boolean {
   for (let at: ScopeState | undefined = scope; at !== undefined; at = at.owner?.scope) {
     if (at.failed !== undefined || at.owner?.innerFailed !== undefined) return true
   }
@@ -131,11 +129,9 @@ function skipReason({ plan, nodes }: ScopeState, id: string): SkipReason | undef
 function endingActions(state: RunState, status: 'failing' | 'cancelling'): readonly Action[] {
   const actions: Action[] = []
   for (const node of state.live.values()) {
-    if (node.status !== 'running') actions.push({ do: 'call_off', node })
-    else if (holdsNodes(node)) {
-      // It is at work as long as they are.
-      if (node.innerLive === 0) actions.push({ do: 'call_off', node })
-    } else if (status === 'cancelling') actions.push({ do: 'abort', node })
+    // A node that holds others is at work as long as they are.
+    const waits = holdsNodes(node) ? node.innerLive === 0 : node.status !== 'running'
+    if (waits) actions.push({ do: 'call_off', node })
   }
   if (state.live.size > 0) return actions
   if (state.undoable.length > 0) return [{ do: 'begin_undoing' }]

@@ -19,6 +19,11 @@ export interface Failure {
   readonly retryAfterMs?: number
 }
 
+/** How a call ended. */
+export type CallAnswer =
+  | { readonly ok: true; readonly value: ValueRef }
+  | { readonly ok: false; readonly error: Failure }
+
 /** Why a node did not start. */
 export type SkipReason = 'condition' | 'not_chosen' | 'not_needed' | 'skipped_before'
 
@@ -58,15 +63,34 @@ export type RunEvent =
 export type NodeEvent = { readonly node: string } & (
   | { readonly type: 'node_started'; readonly attempt: number; readonly input: ValueRef }
   | { readonly type: 'node_skipped'; readonly reason: SkipReason }
+  /** A call was let in: from here on its effect may have happened. */
+  | {
+      readonly type: 'node_called'
+      readonly call: number
+      readonly key: string
+      readonly repeatable: boolean
+    }
+  /** How the call ended. The node has not, yet. */
+  | { readonly type: 'node_answered'; readonly call: number; readonly answer: CallAnswer }
   /** Of an `each`: how many items it has. */
   | { readonly type: 'node_expanded'; readonly items: number }
   /** Of a `loop`: a round ended with this state. */
   | { readonly type: 'node_round'; readonly round: number; readonly state: ValueRef; readonly done: boolean }
   | { readonly type: 'node_waiting'; readonly waiting: Waiting }
-  /** What it waited for is there. */
+  /** What it waited for is there: the time, or the event. */
   | { readonly type: 'node_woken' }
+  /** A person decided, on exactly what the request shows. `value` is what they decided on, changed or not. */
+  | {
+      readonly type: 'node_decided'
+      readonly request: Digest
+      readonly by: string
+      readonly approved: boolean
+      readonly comment: string
+      readonly value: ValueRef
+    }
   | { readonly type: 'node_frozen'; readonly reason: FreezeReason }
-  | { readonly type: 'node_thawed' }
+  /** Its call had no effect and is made again, or is taken as it was answered. */
+  | { readonly type: 'node_thawed'; readonly again: boolean }
   | { readonly type: 'node_completed'; readonly output: ValueRef; readonly chosen?: readonly string[] }
   /** `standby` names the node that stands in for it, if one does. */
   | { readonly type: 'node_failed'; readonly error: Failure; readonly standby?: string }

@@ -9,7 +9,7 @@
 import type { Digest } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 import type { Plan, PlanNode } from '../plan/plan.ts'
-import type { Failure, NodeEvent, RunEvent, SkipReason, ValueRef, Waiting } from './run-event.ts'
+import type { CallAnswer, Failure, NodeEvent, RunEvent, SkipReason, ValueRef, Waiting } from './run-event.ts'
 import { innerScope, type ScopePlan, scopePlan } from './scope-plan.ts'
 import { type NodeStatus, nextNodeStatus, nextRunStatus, type RunStatus, SETTLED } from './transitions.ts'
 
@@ -34,6 +34,8 @@ export interface NodeState {
   standby: string | undefined
   /** Scopes inside of it: of an `each` by item, of a `loop` the round that is under way, of a `plan` one. */
   readonly inner: Map<number, ScopeState>
+  /** Of a `call`: the one that was let in, and how it ended, if it has. */
+  call: NodeCall | undefined
   /** Of an `each`. */
   items: number | undefined
   /** Scopes inside of it that have ended. */
@@ -47,6 +49,16 @@ export interface NodeState {
   roundState: ValueRef | undefined
   /** Whether the last round was the last one. */
   roundsDone: boolean
+}
+
+/** A call of a node, as the journal has it. */
+export interface NodeCall {
+  readonly id: number
+  /** For services that deduplicate: the same for every attempt to make it. */
+  readonly key: string
+  /** Whether it may be made again without asking anybody. */
+  readonly repeatable: boolean
+  readonly answer: CallAnswer | undefined
 }
 
 /** Nodes that end together. */
@@ -75,6 +87,8 @@ export class RunState {
   root: ScopeState | undefined
   failure: { readonly node: string; readonly error: Failure } | undefined
   output: ValueRef | undefined
+  /** The highest number of a call so far. */
+  calls = 0
   /** Events so far. */
   events = 0
   /** Nodes that may begin: everything before them is settled. */
@@ -159,10 +173,18 @@ export class RunState {
         state.attempt = event.attempt
         state.input = event.input
         state.retryAtMs = undefined
+        state.call = undefined
         if (event.attempt === 1) this.#openFirst(state)
         break
       case 'node_skipped':
         state.skipped = event.reason
+        break
+      case 'node_called':
+        state.call = { id: event.call, key: event.key, repeatable: event.repeatable, answer: undefined }
+        this.calls = Math.max(this.calls, event.call)
+        break
+      case 'node_answered':
+        if (state.call !== undefined) state.call = { ...state.call, answer: event.answer }
         break
       case 'node_expanded':
         this.#expand(state, event.items)
@@ -174,6 +196,7 @@ export class RunState {
         state.waiting = event.waiting
         break
       case 'node_woken':
+      case 'node_decided':
         state.waiting = undefined
         break
       case 'node_completed':
@@ -191,6 +214,9 @@ export class RunState {
         state.error = event.error
         state.standby = event.standby
         break
+      case 'node_thawed':
+        if (event.again) state.call = undefined
+        break
       case 'node_retrying':
         state.error = event.error
         state.retryAtMs = event.atMs
@@ -198,6 +224,7 @@ export class RunState {
       case 'node_undoing':
         this.undoable.pop()
         this.undoing = state
+        state.call = undefined
         break
       case 'node_undone':
         this.undoing = undefined
@@ -242,6 +269,7 @@ export class RunState {
       standby: undefined,
       inner: new Map(),
       items: undefined,
+      call: undefined,
       innerEnded: 0,
       innerLive: 0,
       innerFailed: undefined,

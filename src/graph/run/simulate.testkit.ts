@@ -76,7 +76,6 @@ function act(action: Action, state: RunState, fate: Fate): readonly RunEvent[] {
         { node: action.node.path, type: 'node_recovered', error: FAILURE, fallback: 0, output: NOTHING },
       ]
     case 'call_off':
-    case 'abort':
       return [{ node: action.node.path, type: 'node_cancelled' }]
     case 'fail':
       return [{ node: action.node.path, type: 'node_failed', error: FAILURE }]
@@ -129,7 +128,7 @@ function finish(node: NodeState, fate: Fate): NodeEvent {
   const { path, status, attempt } = node
   if (status === 'waiting') return { node: path, type: 'node_woken' }
   if (status === 'retrying') return { node: path, type: 'node_started', attempt: attempt + 1, input: NOTHING }
-  if (status === 'frozen') return { node: path, type: 'node_thawed' }
+  if (status === 'frozen') return { node: path, type: 'node_thawed', again: true }
   if (fate.failing > 0 && fate.draw(fate.failing) === 0) return failed(node, fate)
   const way = fate.draw(8)
   if (way === 0) return { node: path, type: 'node_waiting', waiting: { for: 'time', atMs: 1 } }

@@ -68,6 +68,8 @@ export const RUN_TRANSITIONS: Table<RunStatus, RunEventType> = {
 export const NODE_TRANSITIONS: Table<NodeStatus, NodeEventType> = {
   nothing: { node_started: 'running', node_skipped: 'skipped' },
   running: {
+    node_called: 'running',
+    node_answered: 'running',
     node_expanded: 'running',
     node_round: 'running',
     node_waiting: 'waiting',
@@ -80,18 +82,29 @@ export const NODE_TRANSITIONS: Table<NodeStatus, NodeEventType> = {
   },
   waiting: {
     node_woken: 'running',
+    node_decided: 'running',
     node_recovered: 'completed',
     node_failed: 'failed',
     node_frozen: 'frozen',
     node_cancelled: 'cancelled',
   },
   retrying: { node_started: 'running', node_failed: 'failed', node_cancelled: 'cancelled' },
-  frozen: { node_thawed: 'running', node_failed: 'failed', node_cancelled: 'cancelled' },
+  frozen: {
+    node_answered: 'frozen',
+    node_thawed: 'running',
+    node_failed: 'failed',
+    node_cancelled: 'cancelled',
+  },
   completed: { node_undoing: 'compensating' },
   failed: { node_recovered: 'completed' },
   skipped: {},
   cancelled: {},
-  compensating: { node_undone: 'compensated', node_not_undone: 'uncompensated' },
+  compensating: {
+    node_called: 'compensating',
+    node_answered: 'compensating',
+    node_undone: 'compensated',
+    node_not_undone: 'uncompensated',
+  },
   compensated: {},
   uncompensated: {},
 }

@@ -1,0 +1,139 @@
+/**
+ * What templates give: references followed, expressions evaluated.
+ *
+ * Invariants
+ * 1. What a template gives shares nothing with what it refers to.
+ * 2. Only own members of data are followed; a pointer that leads nowhere gives null, and so does a node that was skipped.
+ */
+import { CaissonError } from '../../base/errors.ts'
+import { isObject } from '../plan/shape.ts'
+import { parseReference } from '../plan/template.ts'
+import type { Failure, ValueRef } from './run-event.ts'
+import type { RunState, ScopeState } from './run-state.ts'
+import type { RunValues } from './run-values.ts'
+
+/** Evaluates an expression over named values, in an isolate that can do nothing else. */
+export type EvaluateExpression = (
+  source: string,
+  values: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+) => Promise<Evaluated>
+
+export type Evaluated =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: Failure }
+
+/** An expression that threw, or used up what it may. */
+export class ExpressionFailed extends Error {
+  readonly failure: Failure
+
+  constructor(failure: Failure) {
+    super(failure.message)
+    this.failure = failure
+  }
+}
+
+/** What a template can name beside nodes, where that differs from its scope: `state` after a round, `output` of what is undone. */
+export type Overrides = Readonly<Record<string, ValueRef>>
+
+export class Evaluator {
+  readonly #state: RunState
+  readonly #values: RunValues
+  readonly #expression: EvaluateExpression
+
+  constructor(state: RunState, values: RunValues, expression: EvaluateExpression) {
+    this.#state = state
+    this.#values = values
+    this.#expression = expression
+  }
+
+  /** @throws ExpressionFailed, CaissonError of a value that cannot be read */
+  async evaluate(
+    template: unknown,
+    scope: ScopeState,
+    signal: AbortSignal,
+    overrides: Overrides = {},
+  ): Promise<unknown> {
+    if (Array.isArray(template)) {
+      const elements: unknown[] = []
+      for (const element of template) elements.push(await this.evaluate(element, scope, signal, overrides))
+      return elements
+    }
+    if (!isObject(template)) return template
+    if (Object.hasOwn(template, '$value')) return structuredClone(template.$value)
+    if (Object.hasOwn(template, '$from')) return this.#follow(template.$from, scope, overrides)
+    if (Object.hasOwn(template, '$eval')) {
+      const values = await this.#members(template.with ?? {}, scope, signal, overrides)
+      const evaluated = await this.#expression(String(template.$eval), values, signal)
+      if (!evaluated.ok) throw new ExpressionFailed(evaluated.error)
+      return evaluated.value
+    }
+    return this.#members(template, scope, signal, overrides)
+  }
+
+  async #members(
+    template: unknown,
+    scope: ScopeState,
+    signal: AbortSignal,
+    overrides: Overrides,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const members: [string, unknown][] = []
+    for (const [key, value] of Object.entries(template as object))
+      members.push([key, await this.evaluate(value, scope, signal, overrides)])
+    return Object.fromEntries(members)
+  }
+
+  async #follow(text: unknown, scope: ScopeState, overrides: Overrides): Promise<unknown> {
+    const reference = parseReference(text)
+    if (typeof reference === 'string') throw new CaissonError('invalid_plan', `A reference ${reference}.`)
+    const { source, pointer } = reference
+    let value = await this.#source(source, scope, overrides)
+    for (const part of pointer) {
+      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return null
+      value = (value as Readonly<Record<string, unknown>>)[part]
+    }
+    return value ?? null
+  }
+
+  async #source(name: string, scope: ScopeState, overrides: Overrides): Promise<unknown> {
+    const override = Object.hasOwn(overrides, name) ? overrides[name] : undefined
+    if (override !== undefined) return this.#values.load(override)
+    for (let at: ScopeState | undefined = scope; at !== undefined; at = at.owner?.scope) {
+      if (Object.hasOwn(at.plan.scope.nodes, name)) {
+        const output = at.nodes.get(name)?.output
+        return output === undefined ? null : this.#values.load(output)
+      }
+      const own = await this.#ownSource(name, at)
+      if (own !== undefined) return own.value
+      // A plan in a plan sees nothing of what is around it.
+      if (at.owner?.node.kind === 'plan') break
+    }
+    return null
+  }
+
+  /** What a scope itself gives: undefined where it is one around it that does. */
+  async #ownSource(name: string, scope: ScopeState): Promise<{ readonly value: unknown } | undefined> {
+    const { owner, index } = scope
+    switch (name) {
+      case 'input': {
+        if (owner !== undefined && owner.node.kind !== 'plan') return undefined
+        const ref = owner === undefined ? this.#state.input : owner.input
+        return { value: ref === undefined ? null : await this.#values.load(ref) }
+      }
+      case 'item': {
+        if (owner?.node.kind !== 'each' || owner.input === undefined) return undefined
+        const list = await this.#values.load(owner.input)
+        return { value: Array.isArray(list) ? list[index] : null }
+      }
+      case 'index':
+        return owner?.node.kind === 'each' || owner?.node.kind === 'loop' ? { value: index } : undefined
+      case 'state': {
+        if (owner?.node.kind !== 'loop') return undefined
+        const ref = owner.roundState ?? owner.input
+        return { value: ref === undefined ? null : await this.#values.load(ref) }
+      }
+      default:
+        return undefined
+    }
+  }
+}

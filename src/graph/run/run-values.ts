@@ -1,0 +1,79 @@
+/**
+ * Values of a run: small ones stand in its journal, larger ones beside it under their digests, each once.
+ *
+ * Invariants
+ * 1. What is given back is what was kept: bytes that have another digest are refused.
+ * 2. A value that cannot be kept is refused when it is kept, and makes nothing unreadable.
+ * 3. What is kept was put into the store before an event that names it is written.
+ */
+import { type Digest, sha256 } from '../../base/digest.ts'
+import { CaissonError } from '../../base/errors.ts'
+import type { RunStore } from '../../ports/run-store.ts'
+import { copyValue } from '../../values/copy-value.ts'
+import { decodeCanonical } from '../../values/decode-canonical.ts'
+import { encodeCanonical } from '../../values/encode-canonical.ts'
+import type { ValueLimits } from '../../values/limits.ts'
+import type { ValueRef } from './run-event.ts'
+
+/** Of one value. */
+const VALUE_LIMITS: ValueLimits = { bytes: 16 * 1024 * 1024, nodes: 1_000_000, depth: 500 }
+/** Larger ones stand beside the journal. */
+const INLINE_BYTES = 1_024
+/** Bytes of values that are held, so that a chain of nodes reads none of them again. */
+const HELD_BYTES = 16 * 1024 * 1024
+
+export class RunValues {
+  readonly #store: Pick<RunStore, 'putBlob' | 'getBlob'>
+  /** Decoded values by digest, the ones used last at the end. */
+  readonly #held = new Map<Digest, { readonly value: unknown; readonly bytes: number }>()
+  #heldBytes = 0
+  /** Digests that the store has. */
+  readonly #stored = new Set<Digest>()
+
+  constructor(store: Pick<RunStore, 'putBlob' | 'getBlob'>) {
+    this.#store = store
+  }
+
+  /** Everything that stands beside the journal. */
+  get stored(): readonly Digest[] {
+    return [...this.#stored]
+  }
+
+  /** @throws CaissonError `value_refused`, `value_too_large`, `value_too_deep`, `store_failed` */
+  async keep(value: unknown): Promise<ValueRef> {
+    const bytes = encodeCanonical(value, VALUE_LIMITS)
+    if (bytes.length <= INLINE_BYTES) return { value: copyValue(value, VALUE_LIMITS) }
+    const digest = sha256(bytes)
+    if (!this.#stored.has(digest)) await this.#store.putBlob(digest, bytes)
+    this.#stored.add(digest)
+    this.#hold(digest, copyValue(value, VALUE_LIMITS), bytes.length)
+    return { digest, bytes: bytes.length }
+  }
+
+  /** A copy of the value. @throws CaissonError `corrupted`, `not_found`, `store_failed` */
+  async load(ref: ValueRef): Promise<unknown> {
+    if ('value' in ref) return copyValue(ref.value, VALUE_LIMITS)
+    this.#stored.add(ref.digest)
+    const held = this.#held.get(ref.digest)
+    if (held !== undefined) return copyValue(held.value, VALUE_LIMITS)
+    const bytes = await this.#store.getBlob(ref.digest)
+    if (bytes === undefined)
+      throw new CaissonError('not_found', `The value ${ref.digest} of the run is not in the store.`)
+    if (sha256(bytes) !== ref.digest)
+      throw new CaissonError('corrupted', `The value ${ref.digest} of the run was changed in the store.`)
+    const value = decodeCanonical(bytes, VALUE_LIMITS)
+    this.#hold(ref.digest, value, bytes.length)
+    return copyValue(value, VALUE_LIMITS)
+  }
+
+  #hold(digest: Digest, value: unknown, bytes: number): void {
+    if (this.#held.has(digest)) return
+    this.#held.set(digest, { value, bytes })
+    this.#heldBytes += bytes
+    for (const [oldest, { bytes: freed }] of this.#held) {
+      if (this.#heldBytes <= HELD_BYTES || oldest === digest) return
+      this.#held.delete(oldest)
+      this.#heldBytes -= freed
+    }
+  }
+}
