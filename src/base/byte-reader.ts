@@ -12,6 +12,7 @@ import { CaissonError } from './errors.ts'
 const CHUNK = 4096
 
 const SHORT = 12
+const SHORT_COPY = 64
 const ASCII: TextDecoder = new TextDecoder()
 
 const hostIsLittleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1
@@ -96,6 +97,15 @@ export class ByteReader {
   raw(length: number): Uint8Array {
     const start = this.#take(length)
     return this.#bytes.subarray(start, start + length)
+  }
+
+  /** Copies the next `length` bytes to `target` from `at` on, where there must be room for them. */
+  copyTo(target: Uint8Array, at: number, length: number): void {
+    const start = this.#take(length)
+    const bytes = this.#bytes
+    // A view of a few bytes takes longer than they do.
+    if (length > SHORT_COPY) target.set(bytes.subarray(start, start + length), at)
+    else for (let i = 0; i < length; i++) target[at + i] = bytes[start + i] as number
   }
 
   /** A string of `length` units, one byte each. */

@@ -145,12 +145,13 @@ export class Checkpoints {
     const { basePages } = this
     const links = parent === undefined ? 0 : parent.links + 1
     const state = encodeGuestState(image.state)
+    const options = this.#decodeOptions()
     const encoded = await encodeCheckpoint(
       {
         header: {
           ...owner,
           engine: this.#engine,
-          base: basePages.root(),
+          base: basePages.root(options.ports.hash.sha256),
           sequence,
           links,
           takenAtMs,
@@ -161,7 +162,7 @@ export class Checkpoints {
         pages: image.pages,
       },
       parent ?? { pages: basePages },
-      this.#decodeOptions(),
+      options,
     )
     return { ...encoded, written: { id: encoded.id, links, pages: image.pages, state } }
   }

@@ -56,23 +56,26 @@ type FieldValue = string | number | Uint8Array
 const EXPECTED_BYTES = 512
 const SHORT_TEXT = 128
 
+/** Filled anew each time. */
+const writer = new ByteWriter(EXPECTED_BYTES)
+
 const utf8 = new TextEncoder()
 const fatalUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** @throws CaissonError `invalid_argument` naming a field that cannot be written */
 export function encodeHeader(header: ContainerHeader): Uint8Array {
-  const writer = new ByteWriter(EXPECTED_BYTES)
+  writer.clear()
   for (const [name, type] of HEADER_FIELDS) {
     const value = header[name]
-    if (value !== undefined) writeField(writer, name, type, value)
+    if (value !== undefined) writeField(name, type, value)
   }
   return writer.finish()
 }
 
-function writeField(writer: ByteWriter, name: string, type: FieldType, value: FieldValue): void {
+function writeField(name: string, type: FieldType, value: FieldValue): void {
   switch (type) {
     case 'text':
-      writeText(writer, name, value as string)
+      writeText(name, value as string)
       return
     case 'digest':
       if (!isDigest(value)) throw invalid(`"${name}" is a digest`)
@@ -98,7 +101,7 @@ function writeField(writer: ByteWriter, name: string, type: FieldType, value: Fi
   }
 }
 
-function writeText(writer: ByteWriter, name: string, text: string): void {
+function writeText(name: string, text: string): void {
   if (isShortAscii(text)) {
     writer.varint(text.length)
     writer.latin1(text)

@@ -28,19 +28,31 @@ export const MAX_PAGE_ENTRY_BYTES: number = PAGE_HEAD_BYTES + PAGE_BYTES
 /** Room for the pages of a small step. */
 const FIRST_BYTES = 1_024
 
-/** An editor without work: it has tables of some kilobytes, which the next checkpoint fills anew. */
-let idleEditor: WordEditor | undefined
+/** What has written more pages has a room that is too large to keep. */
+const MOST_PAGES_IDLE = 16
+
+/** Tables and room of some kilobytes, which one checkpoint after the other fills anew. */
+interface Tools {
+  readonly editor: WordEditor
+  readonly writer: ByteWriter
+}
+
+/** Without work. */
+let idle: Tools | undefined
 
 /** Writes pages one after the other. */
 export class PageSectionWriter {
-  readonly #writer = new ByteWriter(FIRST_BYTES)
+  readonly #writer: ByteWriter
   readonly #editor: WordEditor
   #last = -1
   #count = 0
 
   constructor() {
-    this.#editor = idleEditor ?? new WordEditor(MAX_EDIT_BYTES)
-    idleEditor = undefined
+    const tools = idle ?? { editor: new WordEditor(MAX_EDIT_BYTES), writer: new ByteWriter(FIRST_BYTES) }
+    idle = undefined
+    this.#editor = tools.editor
+    this.#writer = tools.writer
+    this.#writer.clear()
     this.#editor.begin()
   }
 
@@ -77,7 +89,7 @@ export class PageSectionWriter {
 
   /** Gives back what the next one can have. Nothing is added after that. */
   close(): void {
-    idleEditor = this.#editor
+    if (this.#count <= MOST_PAGES_IDLE) idle = { editor: this.#editor, writer: this.#writer }
   }
 }
 

@@ -18,6 +18,15 @@ const MAX_STATE_BYTES = 65_536
 const MIN_IN_STEP = 4
 const MIN_ELSEWHERE = 6
 
+/**
+ * Numbers change, and may get longer or shorter by a few digits: so far is looked on before all of the parent's state is
+ * searched.
+ */
+const NEAR_BYTES = 20
+const NEAR_SHIFTS: readonly number[] = [0, 1, -1, 2, -2, 3, -3]
+/** What must be the same there, so that digits that happen to be do not count. */
+const MIN_NEAR = 8
+
 /** Bytes from which on the platform copies faster than a loop. */
 const LONG_COPY = 128
 
@@ -25,28 +34,46 @@ const TABLE_BITS = 12
 /** Where in the parent's state a sequence was seen last, plus one. */
 const seen = new Uint32Array(1 << TABLE_BITS)
 
+/** Filled anew each time. */
+const writer = new ByteWriter(512)
+
 /** Undefined when the states are too large for it. */
 export function encodeStateChanges(before: Uint8Array, after: Uint8Array): Uint8Array | undefined {
   if (before.length > MAX_STATE_BYTES || after.length > MAX_STATE_BYTES) return undefined
-  seen.fill(0)
-  for (let i = 0; i + MIN_ELSEWHERE <= before.length; i++) seen[slot(before, i)] = i + 1
-  const writer = new ByteWriter()
+  writer.clear()
   /** Where new bytes began, and where the copy before them ended. */
   let literal = 0
   let copied = 0
   let at = 0
+  let isIndexed = false
   while (at < after.length) {
-    const copy = findCopy(before, copied + at - literal, after, at)
-    if (copy === undefined) {
-      at += 1
-      continue
+    let from = copied + at - literal
+    if (matchLength(before, from, after, at) < MIN_IN_STEP) {
+      const near = findNear(before, from, after, at)
+      if (near >= 0) {
+        const ahead = Math.floor(near / NEAR_SHIFTS.length)
+        from += ahead + (NEAR_SHIFTS[near % NEAR_SHIFTS.length] as number)
+        at += ahead
+      } else if (after.length - at <= NEAR_BYTES) {
+        at = after.length
+        continue
+      } else {
+        if (!isIndexed) indexBytes(before)
+        isIndexed = true
+        from = findElsewhere(before, after, at)
+        if (from < 0) {
+          at += 1
+          continue
+        }
+      }
     }
+    const length = matchLength(before, from, after, at)
     writeNew(writer, after.subarray(literal, at))
-    writer.varint(copy.length)
-    writer.varint(zigzag(copy.from - (copied + at - literal)))
-    at += copy.length
+    writer.varint(length)
+    writer.varint(zigzag(from - (copied + at - literal)))
+    at += length
     literal = at
-    copied = copy.from + copy.length
+    copied = from + length
   }
   if (literal < after.length) {
     writeNew(writer, after.subarray(literal))
@@ -60,20 +87,37 @@ function writeNew(writer: ByteWriter, bytes: Uint8Array): void {
   writer.raw(bytes)
 }
 
-/** A copy that gives the bytes at `at`, best from `inStep`: numbers change, and what follows them stays where it was. */
-function findCopy(
-  before: Uint8Array,
-  inStep: number,
-  after: Uint8Array,
-  at: number,
-): { readonly from: number; readonly length: number } | undefined {
-  const length = matchLength(before, inStep, after, at)
-  if (length >= MIN_IN_STEP) return { from: inStep, length }
-  if (at + MIN_ELSEWHERE > after.length) return undefined
+/**
+ * The next place where both go on nearly in step: how far ahead it is, times the number of shifts, plus which of them;
+ * negative without any.
+ */
+function findNear(before: Uint8Array, inStep: number, after: Uint8Array, at: number): number {
+  for (let ahead = 0; ahead < NEAR_BYTES; ahead++) {
+    if (at + ahead + MIN_NEAR > after.length) return -1
+    for (let i = 0; i < NEAR_SHIFTS.length; i++) {
+      const from = inStep + ahead + (NEAR_SHIFTS[i] as number)
+      if (from >= 0 && isSame(before, from, after, at + ahead)) return ahead * NEAR_SHIFTS.length + i
+    }
+  }
+  return -1
+}
+
+/** Whether `MIN_NEAR` bytes are. */
+function isSame(a: Uint8Array, from: number, b: Uint8Array, at: number): boolean {
+  for (let i = 0; i < MIN_NEAR; i++) if (a[from + i] !== b[at + i]) return false
+  return true
+}
+
+function indexBytes(before: Uint8Array): void {
+  seen.fill(0)
+  for (let i = 0; i + MIN_ELSEWHERE <= before.length; i++) seen[slot(before, i)] = i + 1
+}
+
+/** Where the bytes at `at` stand elsewhere; negative where they do not, or too few of them. */
+function findElsewhere(before: Uint8Array, after: Uint8Array, at: number): number {
+  if (at + MIN_ELSEWHERE > after.length) return -1
   const from = (seen[slot(after, at)] as number) - 1
-  if (from < 0) return undefined
-  const found = matchLength(before, from, after, at)
-  return found < MIN_ELSEWHERE ? undefined : { from, length: found }
+  return from < 0 || matchLength(before, from, after, at) < MIN_ELSEWHERE ? -1 : from
 }
 
 /**
@@ -90,7 +134,7 @@ export function applyStateChanges(before: Uint8Array, changes: Uint8Array, state
   while (reader.remaining > 0) {
     const news = reader.varint()
     if (length + news > stateBytes) throw reader.corrupted('a state is longer than announced')
-    if (news > 0) state.set(reader.raw(news), length)
+    if (news > 0) reader.copyTo(state, length, news)
     length += news
     from += news
     const copied = reader.varint()
