@@ -1124,6 +1124,22 @@ export const DEFENCES: readonly Defence[] = [
     tests: ['test/attacks/kept-weight.test.ts'],
   },
   {
+    name: 'megabytes-of-base64-read',
+    against: 'A guest gets some megabytes of bytes, and the log of its run can never be read again.',
+    file: 'src/base/base64.ts',
+    find: 'OTHER.test(text.slice(0, text.length - padding))',
+    replace: '!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)',
+    tests: ['src/base/base64.test.ts'],
+  },
+  {
+    name: 'entries-fit-their-log',
+    against: 'A guest returns text that is six times as long in the log, and its run never comes to an end.',
+    file: 'src/snapshot/run-log/entry-codec.ts',
+    find: 'if (plain.length <= MOST_PLAIN_BYTES) return plain',
+    replace: 'if (plain.length >= 0) return plain',
+    tests: ['src/snapshot/run-log/run-recorder.test.ts', 'test/attacks/kept-values.test.ts'],
+  },
+  {
     name: 'budgets-outlive-the-process',
     against: 'A run is broken off and resumed until its budget is spent many times.',
     file: 'src/runtime/durable-run.ts',

@@ -19,3 +19,9 @@ it('base64 with spaces, without padding or of another alphabet is refused', () =
     expect(() => fromBase64(text)).toThrow(CaissonError)
   }
 })
+
+it('base64 of many megabytes is read, and refused by its last character', () => {
+  const text = toBase64(new Uint8Array(6_000_000).fill(7))
+  expect(fromBase64(text).length).toBe(6_000_000)
+  expect(() => fromBase64(`${text.slice(0, -4)}AA A`)).toThrow(CaissonError)
+})

@@ -17,7 +17,7 @@
  */
 import { CaissonError } from '../base/errors.ts'
 import type { Approver } from '../ports/approver.ts'
-import type { CallIntent, CallLog } from '../ports/call-log.ts'
+import type { CallIntent, CallLog, CallResult } from '../ports/call-log.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Lease } from '../ports/lease.ts'
 import { digestValue } from '../values/digest-value.ts'
@@ -248,15 +248,9 @@ export function createGate(options: GateOptions): Gate {
       if (isInDoubt(ended)) return refusedDelivery(call.id, refuse('aborted', 'The run was stopped.'))
       const outcome = await outcomeOf(admission, ended, stop)
       if (outcome === undefined) return refusedDelivery(call.id, refuse('aborted', 'The run was stopped.'))
-      const recording = recordResult(
-        outcome instanceof Refusal
-          ? { id: call.id, ok: false, ...outcome.failure }
-          : { id: call.id, ok: true, value: outcome.value },
-        passage.name,
-        parts,
-        stop,
-      )
+      const recording = recordOutcome(admission, outcome, stop)
       const unrecorded = recording instanceof Promise ? await recording : recording
+      if (unrecorded?.failure.code === 'value_too_large') return await concludeTooLarge(admission, stop)
       if (unrecorded !== undefined) return refusedDelivery(call.id, unrecorded)
       if (outcome instanceof Refusal) return refusedDelivery(call.id, outcome)
       return { answer: { id: call.id, ok: true, value: outcome.value }, bytes: outcome.bytes, fatal: false }
@@ -264,6 +258,28 @@ export function createGate(options: GateOptions): Gate {
       parts.report({ callId: call.id, capability: passage.name, code: 'capability_failed', cause })
       return refusedDelivery(call.id, refuse('capability_failed', `The capability "${passage.name}" failed.`))
     }
+  }
+
+  function recordOutcome(
+    { call, passage }: Admission,
+    outcome: { readonly value: unknown } | Refusal,
+    stop: Stop,
+  ): Refusal | undefined | Promise<Refusal | undefined> {
+    const result: CallResult =
+      outcome instanceof Refusal
+        ? { id: call.id, ok: false, ...outcome.failure }
+        : { id: call.id, ok: true, value: outcome.value }
+    return recordResult(result, passage.name, parts, stop)
+  }
+
+  /** The effect happened, and its result is more than the record takes: that is what is recorded. */
+  async function concludeTooLarge(admission: Admission, stop: Stop): Promise<Delivery> {
+    const { call, passage } = admission
+    const refusal = refuse(
+      'result_too_large',
+      `The result of "${passage.name}" is more than the record takes.`,
+    )
+    return refusedDelivery(call.id, (await recordOutcome(admission, refusal, stop)) ?? refusal)
   }
 
   /**

@@ -24,6 +24,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { RunHead, RunLease } from '../ports/run-store.ts'
 import type { PageTree } from '../snapshot/page-tree.ts'
 import type { EntryCodec } from '../snapshot/run-log/entry-codec.ts'
+import type { EndEntry } from '../snapshot/run-log/run-entry.ts'
 import type { RunRecord } from '../snapshot/run-log/run-record.ts'
 import { RunRecorder } from '../snapshot/run-log/run-recorder.ts'
 import type { CheckpointOwner, CheckpointPolicy, Checkpoints, WrittenCheckpoint } from './checkpoints.ts'
@@ -36,6 +37,7 @@ import {
   type RunSummary,
   summarizeCall,
 } from './run-summary.ts'
+import { VALUE_NOT_KEPT } from './value-not-kept.ts'
 import { giveBack, prolong, type WatchedStore } from './watched-store.ts'
 
 export interface DurableRunOptions {
@@ -65,6 +67,16 @@ export interface DurableRunOptions {
     /** Entries in the log. */
     readonly at: number
   }
+}
+
+/** An end that is on record. */
+type KeptEnd = EndEntry['end'] & Pick<Outcome, 'usage' | 'logs' | 'unhandledRejections'>
+
+/** How a run came to rest. */
+interface RunRest {
+  readonly outcome: Outcome
+  /** Whether it can be gone on with. */
+  readonly resumable: boolean
 }
 
 /** What a guest waits for. */
@@ -177,30 +189,42 @@ export class DurableRun {
   /**
    * Writes down how it ended. A suspended run has not: it waits.
    * @param endedItself as its session says
-   * @returns whether the run can be gone on with
+   * @returns how it ended by its log, and whether the run can be gone on with
    */
-  async end(
-    end: RunEnd,
-    { usage, logs, unhandledRejections }: Outcome,
-    endedItself: boolean,
-  ): Promise<boolean> {
+  async end(end: RunEnd, outcome: Outcome, endedItself: boolean): Promise<RunRest> {
     await this.settle()
-    if (end.status === 'suspended') await this.#tellWaiting(end)
-    if (end.status === 'suspended') return true
+    if (end.status === 'suspended') {
+      await this.#tellWaiting(end)
+      return { outcome, resumable: true }
+    }
     if (!endedItself && isBrokenOff(end)) {
       await this.#tellTime()
-      return true
+      return { outcome, resumable: true }
     }
-    const atMs = this.#options.hostClock.now()
-    this.recorder.add({ type: 'end', atMs, end, usage, logs, unhandledRejections })
+    const ended = this.#addEnd(end, outcome)
     await this.recorder.flush()
     await this.#knowHead()
-    const mayGoOn = end.status === 'exhausted'
+    const { status } = ended
+    const mayGoOn = status === 'exhausted'
     // A program that was taken from its start does not end at the checkpoint of another engine.
     const { chain, position } =
       (mayGoOn || this.#written !== undefined ? this.#head : undefined) ?? UNCHECKPOINTED
-    await this.#setHead(chain, position, { status: end.status })
-    return mayGoOn
+    await this.#setHead(chain, position, { status })
+    return { outcome: ended, resumable: mayGoOn }
+  }
+
+  /** A value that no log takes is not the end of a run whose end is kept. */
+  #addEnd(end: EndEntry['end'], { usage, logs, unhandledRejections }: Outcome): KeptEnd {
+    const atMs = this.#options.hostClock.now()
+    const books = { usage, logs, unhandledRejections }
+    try {
+      this.recorder.add({ type: 'end', atMs, end, ...books })
+      return { ...end, ...books }
+    } catch (error) {
+      if (end.status !== 'completed' || !CaissonError.is(error, 'value_too_large')) throw error
+      this.recorder.add({ type: 'end', atMs, end: VALUE_NOT_KEPT, ...books })
+      return { ...VALUE_NOT_KEPT, ...books }
+    }
   }
 
   /** Writes a first head, so that the run is known before its first checkpoint. */
@@ -268,26 +292,34 @@ export class DurableRun {
     const { guest } = this.#options
     this.#failure = undefined
     const captured = await machine.capture()
-    const mark = this.#options.checkpoints.nameMark()
-    const position = this.recorder.mark(mark)
     this.#callsAtLast = this.#delivered
     this.#bytesAtLast = this.recorder.bytes
     this.#timeAtLast = this.#options.clock.monotonic()
     this.#pages = this.#pages.with(captured.changes)
     const pages = this.#pages
+    const mark = this.#options.checkpoints.nameMark()
     const state: GuestState = { ...guest, session: session.state(), machine: captured.state, mark }
     const summary = this.#waiting(machine)
+    let position: number
+    try {
+      position = this.recorder.mark(mark)
+    } catch (error) {
+      this.#countUnwritten(error)
+      return
+    }
     this.#writing = this.#write({ memoryBytes: captured.memoryBytes, pages, state }, position, summary)
-      .catch((error: unknown) => {
-        this.#failure = asError(error)
-        const code = CaissonError.is(error) ? error.code : 'store_failed'
-        const count = (this.#unwritten?.count ?? 0) + 1
-        this.#unwritten = { count, code, message: this.#failure.message }
-        this.#options.onUnwritten(code)
-      })
+      .catch((error: unknown) => this.#countUnwritten(error))
       .finally(() => {
         this.#writing = undefined
       })
+  }
+
+  #countUnwritten(error: unknown): void {
+    this.#failure = asError(error)
+    const code = CaissonError.is(error) ? error.code : 'store_failed'
+    const count = (this.#unwritten?.count ?? 0) + 1
+    this.#unwritten = { count, code, message: this.#failure.message }
+    this.#options.onUnwritten(code)
   }
 
   async #write(

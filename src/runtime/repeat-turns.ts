@@ -13,6 +13,7 @@ import type { Machine } from '../machine/turn.ts'
 import type { RunRecord } from '../snapshot/run-log/run-record.ts'
 import type { SyncReplay } from '../snapshot/run-log/sync-replay.ts'
 import { measureValue } from '../values/copy-value.ts'
+import { isValueNotKept } from './value-not-kept.ts'
 
 /** @returns where the guest is then. Its first step is the guest's first, where it starts anew. */
 export async function repeatTurns(
@@ -74,8 +75,11 @@ export function endAsRecorded(
   const byLimit = limited && step.end.status === 'exhausted'
   const brokenOff = step.end.status === 'failed' && !session.endedItself
   if (recorded === undefined || byTime || byLimit || brokenOff) return step.end
-  const same =
-    recorded.end.status === step.end.status && recorded.usage.fuel === session.outcome(step.end).usage.fuel
+  const { fuel } = session.outcome(step.end).usage
+  if (step.end.status === 'completed' && isValueNotKept(recorded.end) && recorded.usage.fuel === fuel) {
+    return recorded.end
+  }
+  const same = recorded.end.status === step.end.status && recorded.usage.fuel === fuel
   return same ? step.end : diverged('it ended differently')
 }
 

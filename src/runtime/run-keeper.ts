@@ -350,8 +350,7 @@ export class RunKeeper {
       }
       return driveSession(session, first, drive)
     })
-    const outcome = session.outcome(end)
-    const resumable = await durable.end(end, outcome, session.endedItself)
+    const { outcome, resumable } = await durable.end(end, session.outcome(end), session.endedItself)
     return {
       outcome,
       start,

@@ -57,3 +57,33 @@ describe('a value that can cross', () => {
     )
   })
 })
+
+describe('a value of many megabytes', () => {
+  it('that crosses is kept, and the run can be taken up and repeated', async () => {
+    const bank = openBank()
+    const store = createMemoryRunStore()
+    const [here, there] = [await bank.open(store), await bank.open(store)]
+    const { grants } = bank
+    const source = `
+      const bytes = await bank.look(new Uint8Array(5e6))
+      const text = await bank.look('x'.repeat(5e6))
+      return [bytes.length, text.length]`
+    await here.run(source, { run: 'r', grants, stopAtCall: 2 })
+    const ends = { status: 'completed', value: [5e6, 5e6] }
+    expect(await there.resume('r', { grants })).toMatchObject(ends)
+    expect(await here.repeat('r', { grants })).toMatchObject(ends)
+  })
+
+  it('and is more than a log takes ends the run, the same each time that it is asked', async () => {
+    const bank = openBank()
+    const runtime = await bank.open(createMemoryRunStore())
+    const ends = { status: 'failed', error: { code: 'value_too_large' } }
+    const source = "await bank.look(1); return '\\x01'.repeat(12e6)" // six times as long in the log
+    expect(await runtime.run(source, { run: 'r', grants: bank.grants })).toMatchObject(ends)
+    for (const again of ['resume', 'repeat'] as const) {
+      const outcome = await runtime[again]('r', { grants: bank.grants })
+      expect(outcome).toMatchObject(ends)
+      expect(outcome).not.toHaveProperty('value')
+    }
+  })
+})

@@ -1,6 +1,7 @@
 /** What a call log is given, when, and what happens where it fails. */
 import { describe, expect, it, vi } from 'vitest'
 import { CaissonError } from '../../base/errors.ts'
+import type { CallLog, CallResult } from '../../ports/call-log.ts'
 import { codeOf, MemoryLog, testGate, tool } from '../gate.testkit.ts'
 
 describe('the record', () => {
@@ -19,6 +20,31 @@ describe('the record', () => {
       expect(JSON.stringify(delivery)).not.toContain('disk')
       expect(invoke).not.toHaveBeenCalled()
     }
+  })
+
+  it('that cannot take the arguments lets nothing happen, and the run goes on', async () => {
+    const invoke = vi.fn()
+    const tooLarge = (): never => {
+      throw new CaissonError('value_too_large', 'Too large.')
+    }
+    const callLog = { intent: tooLarge, result: () => {} }
+    const delivery = await testGate([tool(invoke)], undefined, { callLog }).call('a.tool')
+    expect(delivery).toMatchObject({ fatal: false, answer: { error: { code: 'value_too_large' } } })
+    expect(invoke).not.toHaveBeenCalled()
+  })
+
+  it('that cannot take the result has that in its place, and the guest too', async () => {
+    const results: CallResult[] = []
+    const callLog: CallLog = {
+      intent: () => {},
+      result: (result) => {
+        if (result.ok) throw new CaissonError('value_too_large', 'Too large.')
+        results.push(result)
+      },
+    }
+    const delivery = await testGate([tool(() => 'value')], undefined, { callLog }).call('a.tool')
+    expect(delivery).toMatchObject({ fatal: false, answer: { error: { code: 'result_too_large' } } })
+    expect(results).toMatchObject([{ id: 1, ok: false, code: 'result_too_large' }])
   })
 
   it('of a run that somebody else has by now ends the run as lost, before and after the effect', async () => {

@@ -2,7 +2,7 @@
  * Stages: record the intent before the effect, and the result before the guest sees it.
  *
  * A log that fails ends the run: what follows could not be recorded either, and a guest that went on with an
- * unrecorded answer could not be replayed.
+ * unrecorded answer could not be replayed. What is too large for it is refused, and the run goes on.
  */
 import { CaissonError } from '../../base/errors.ts'
 import type { CallIntent, CallLog, CallResult } from '../../ports/call-log.ts'
@@ -44,6 +44,12 @@ function record(
   const failed = (cause: unknown): Refusal => {
     // Of who lost the run nothing is recorded any more: that is why, and no defect of the log.
     if (CaissonError.is(cause, 'lease_lost')) return leaseLost()
+    if (CaissonError.is(cause, 'value_too_large')) {
+      return refuse(
+        'value_too_large',
+        `What the call of "${capability}" carries is more than the record takes.`,
+      )
+    }
     parts.report({ callId, capability, code: 'not_recorded', cause })
     return refuseFatally('not_recorded', `The call of "${capability}" could not be recorded.`)
   }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createMemoryRunStore } from '../../../host-bindings/store/memory-run-store.ts'
 import { nodeCheckpointPorts } from '../../../host-bindings/system/checkpoint-ports.node.ts'
 import { boundStore } from '../../../test/checkpoints/bound-store.ts'
+import { CaissonError } from '../../base/errors.ts'
 import { Ledger } from '../../capability/budget.ts'
 import type { RunStore } from '../../ports/run-store.ts'
 import { EntryCodec } from './entry-codec.ts'
@@ -62,6 +63,29 @@ describe('a run recorder', () => {
     })
     await Promise.all([1, 2, 3, 4, 5].map((id) => recorder.intent(intent(id))))
     expect(writes).toBe(2)
+  })
+
+  it('5: refuses what no log takes, and goes on without it', async () => {
+    const { recorder, written } = await recorderOn((write) => write())
+    const large = '\x01'.repeat(12_000_000) // six times as long in the log
+    await expect(recorder.intent({ ...intent(1), args: large })).rejects.toMatchObject({
+      code: 'value_too_large',
+    })
+    await recorder.intent(intent(2))
+    await expect(recorder.result({ id: 2, ok: true, value: large })).rejects.toThrow(CaissonError)
+    recorder.syncCalls([1, 2].map((n) => ({ capability: 'a.s', args: n, ok: true, value: large.slice(6e6) })))
+    await recorder.result({ id: 2, ok: true, value: 3 })
+    expect(await written()).toBe(5) // intent, two of sync calls, result, and what all of it used up
+  })
+
+  it('6: says what a mark would repeat', async () => {
+    const { recorder } = await recorderOn((write) => write())
+    await recorder.intent({ ...intent(1), args: 'x'.repeat(1_000) })
+    expect(recorder.openBytes).toBeGreaterThan(1_000)
+    await recorder.result({ id: 1, ok: true, value: 1 })
+    expect(recorder.openBytes).toBeLessThan(1_000)
+    recorder.turn(2, [{ id: 1, ok: true, value: 1 }])
+    expect(recorder.openBytes).toBe(0)
   })
 
   it('4: writes nothing more after a write failed, and tells everybody', async () => {

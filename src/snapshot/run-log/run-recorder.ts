@@ -7,9 +7,10 @@
  *    budgets go with the next one of these: what follows from them for the world is written after them.
  * 3. What is asked to be written while a write is under way goes into the next one, together.
  * 4. After a write failed nothing more is written: whoever asks is told.
- * 5. What a mark repeats is known before it is made (`openBytes`): whoever marks too often writes the same again.
+ * 5. An entry that no log takes is refused (`value_too_large`) before anything is changed: the log goes on without it.
+ * 6. What a mark repeats is known before it is made (`openBytes`): whoever marks too often writes the same again.
  */
-import { asError } from '../../base/errors.ts'
+import { asError, CaissonError } from '../../base/errors.ts'
 import type { Ledger, LedgerState } from '../../capability/budget.ts'
 import type { Answer } from '../../capability/call.ts'
 import type { TimeSpent } from '../../machine/time-keeper.ts'
@@ -17,7 +18,7 @@ import type { CallIntent, CallLog, CallResult, SyncCallRecord } from '../../port
 import type { Clock } from '../../ports/clock.ts'
 import type { RunLease, RunStore } from '../../ports/run-store.ts'
 import { measureValue } from '../../values/copy-value.ts'
-import type { EntryCodec } from './entry-codec.ts'
+import { EntryCodec } from './entry-codec.ts'
 import type { BudgetEntry, IntentEntry, MarkEntry, RunEntry } from './run-entry.ts'
 
 export interface RunRecorderOptions {
@@ -40,6 +41,12 @@ export interface RunRecorderOptions {
   readonly also?: CallLog | undefined
 }
 
+/** An entry that is to be written, and what it is sealed from. */
+interface QueuedEntry {
+  readonly entry: RunEntry
+  readonly plain: Uint8Array
+}
+
 export class RunRecorder implements CallLog {
   readonly #options: RunRecorderOptions
   readonly #open = new Map<number, IntentEntry>()
@@ -47,7 +54,7 @@ export class RunRecorder implements CallLog {
   /** Of what is open or known, by the id of its call. */
   readonly #sizes = new Map<number, number>()
   #openBytes = 0
-  #queue: RunEntry[] = []
+  #queue: QueuedEntry[] = []
   /** Entries that are written, or being written. */
   #at: number
   #writing: Promise<void> | undefined
@@ -81,26 +88,26 @@ export class RunRecorder implements CallLog {
 
   async intent(record: CallIntent): Promise<void> {
     const entry: IntentEntry = { type: 'intent', ...record }
+    this.add(entry)
     this.#open.set(record.id, entry)
     this.#budgetChanged = true
-    this.add(entry)
     await this.flush()
     await this.#options.also?.intent(record)
   }
 
   async result(result: CallResult): Promise<void> {
     const answer = answerOf(result)
+    this.add({ type: 'result', answer })
     this.#open.delete(answer.id)
     this.#known.set(answer.id, answer)
     this.#budgetChanged = true
-    this.add({ type: 'result', answer })
     await this.flush()
     await this.#options.also?.result(result)
   }
 
   syncCalls(records: readonly SyncCallRecord[]): void | Promise<void> {
     this.#budgetChanged = true
-    this.add({ type: 'sync', records })
+    this.#addSync(records)
     return this.#options.also?.syncCalls?.(records)
   }
 
@@ -119,6 +126,7 @@ export class RunRecorder implements CallLog {
    * The guest is captured now.
    * @param name of the capture, which its checkpoint has too
    * @returns the number of the entry that whoever goes on from it reads from
+   * @throws CaissonError `value_too_large` where more is open than one entry takes
    */
   mark(name: string): number {
     const entry: MarkEntry = {
@@ -138,8 +146,21 @@ export class RunRecorder implements CallLog {
     await this.flush()
   }
 
+  /** @throws CaissonError `value_too_large` for an entry that no log takes: nothing is changed then */
   add(entry: RunEntry): void {
-    this.#queue.push(entry)
+    this.#queue.push({ entry, plain: EntryCodec.encode(entry) })
+  }
+
+  /** Each sync call may be as large as an entry: together they may be larger. */
+  #addSync(records: readonly SyncCallRecord[]): void {
+    try {
+      this.add({ type: 'sync', records })
+    } catch (error) {
+      if (records.length === 1 || !CaissonError.is(error, 'value_too_large')) throw error
+      const half = records.length >> 1
+      this.#addSync(records.slice(0, half))
+      this.#addSync(records.slice(half))
+    }
   }
 
   /** Resolves when everything so far is written. @throws CaissonError what the store throws */
@@ -161,8 +182,8 @@ export class RunRecorder implements CallLog {
     this.#at += entries.length
     try {
       const sealed: Uint8Array[] = []
-      for (const [i, entry] of entries.entries()) {
-        const bytes = await codec.seal(entry, { tenant, run, at: first + i })
+      for (const [i, { entry, plain }] of entries.entries()) {
+        const bytes = await codec.sealEncoded(plain, { tenant, run, at: first + i })
         sealed.push(bytes)
         this.#count(entry, bytes.length)
       }
