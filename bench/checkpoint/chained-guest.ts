@@ -47,7 +47,7 @@ export const nextStep: Capability = capability({
 })
 
 /** Links of the longest chain, as kept runs have them by default. */
-export const CHAIN_LINKS = 24
+export const CHAIN_LINKS = 16
 
 const MAX_MEMORY_BYTES = 256 * 2 ** 20
 const OWNER = { tenant: 'default', run: 'bench', principal: '', label: 'plain' } as const

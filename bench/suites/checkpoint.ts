@@ -10,7 +10,7 @@ import type { CheckpointQuestion } from '../subjects/subject.ts'
 type Asked = Pick<Case, 'description' | 'unit'>
 
 const CASES: Readonly<Record<CheckpointQuestion, Asked>> = {
-  step: { description: 'a small step in a chain of at most 24: captured and written against the one before' },
+  step: { description: 'a small step in a chain of at most 16: captured and written against the one before' },
   'step-size': { description: 'how large that is', unit: 'bytes' },
   'step-unkeyed': { description: 'as step, digested and not authenticated' },
   'step-unkeyed-size': { description: 'how large that is', unit: 'bytes' },
@@ -20,7 +20,7 @@ const CASES: Readonly<Record<CheckpointQuestion, Asked>> = {
   },
   size: { description: 'a small guest at its first wait, by itself', unit: 'bytes' },
   restore: { description: 'that guest taken up again from its bytes, up to where it could go on' },
-  'restore-chain': { description: 'as restore, out of a chain of 24 links and the checkpoint they stand on' },
+  'restore-chain': { description: 'as restore, out of a chain of 16 links and the checkpoint they stand on' },
   wake: { description: 'a parked guest is woken, takes a step, and is parked again' },
   'crowd-memory': {
     description: '10,000 parked guests of one program: how much a process grows',

@@ -32,7 +32,7 @@ export interface CheckpointPolicy {
   readonly bytes?: number
   /** Milliseconds. Default 1,000. */
   readonly ms?: number
-  /** Checkpoints that are written one against the other before one stands alone again. Default 24; with 0, each does. */
+  /** Checkpoints that are written one against the other before one stands alone again. Default 16; with 0, each does. */
   readonly links?: number
 }
 

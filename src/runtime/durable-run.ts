@@ -88,7 +88,7 @@ interface Waiting {
 const UNCHECKPOINTED: Pick<RunHead, 'chain' | 'position'> = { chain: [], position: 0 }
 /** What checkpoints may repeat without a thought: the calls of most programs. */
 const FEW_OPEN_BYTES = 16_384
-const DEFAULT_POLICY = { calls: 16, bytes: 262_144, ms: 1_000, links: 24 }
+const DEFAULT_POLICY = { calls: 16, bytes: 262_144, ms: 1_000, links: 16 }
 
 export class DurableRun {
   readonly recorder: RunRecorder
