@@ -56,6 +56,22 @@ describe('measure', () => {
     expect(samples[0]?.cpu).toEqual([2e6, 2e6, 2e6, 2e6])
   })
 
+  it('warms up by the work that is timed, and not by what stands around it', async () => {
+    const clocks = manualClocks()
+    let runs = 0
+    const trial: Trial = {
+      operations: 1,
+      before: () => clocks.spend(200_000),
+      run: () => {
+        runs += 1
+        clocks.spend(100_000)
+        return undefined
+      },
+    }
+    await measure([{ subject: 'a', prepare: () => trial }], { ...PLAN, rounds: 0 }, clocks)
+    expect(runs).toBe(5)
+  })
+
   it('takes the figure of a trial that times itself, and then has no CPU time', async () => {
     const clocks = manualClocks()
     const trial: Trial = {

@@ -3,8 +3,8 @@
  *
  * 1. Every round measures every subject once, in an order that a seeded shuffle changes from round to round:
  *    whatever slows the machine, slows neighbours alike, and no subject always follows the same one.
- * 2. Each subject first runs for the warm-up time, by the CPU clock too (compilers tier up by work done), which also
- *    sets how often it runs in a slice: as often as fits `sliceMs`, at least once.
+ * 2. Each subject first runs for the warm-up time, by the CPU clock of what is timed too (compilers tier up by work
+ *    done), which also sets how often it runs in a slice: as often as fits `sliceMs`, at least once.
  * 3. A slice's figure is the mean over its operations, garbage collection included: a cost that the subject caused.
  *    Garbage of the case before is collected before this one starts, never between slices: a forced collection
  *    shrinks the young generation, which made calls of quickjs-emscripten twice as slow.
@@ -106,17 +106,21 @@ async function warmUp(contestant: Contestant, plan: Plan, clocks: Clocks): Promi
   const start = clocks.wallNs()
   const cpuStart = clocks.cpuNs()
   const enough = plan.warmUpMs * 1e6
+  const { before, after } = contestant.trial
+  const isSurrounded = before !== undefined || after !== undefined
   let runs = 0
   let last = 0
   let now = start
+  let cpu = 0
   do {
-    await timedRun(contestant, clocks)
+    // What stands around a run is other code: it warms nothing that is timed.
+    cpu += (await timedRun(contestant, clocks)).cpu
     last = clocks.wallNs() - now
     now += last
     runs++
   } while (
     now - start < enough ||
-    (clocks.cpuNs() - cpuStart < enough && now - start < MOST_WARM_UPS * enough)
+    ((isSurrounded ? cpu : clocks.cpuNs() - cpuStart) < enough && now - start < MOST_WARM_UPS * enough)
   )
   // The last run is the warmest; the mean counts compilation, and guards against a last run that was interrupted.
   const mean = Math.min(last, (now - start) / runs)
