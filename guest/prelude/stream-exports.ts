@@ -13,20 +13,26 @@ export interface StreamBodies {
   /**
    * A `ReadableStream` of bytes (of type `bytes`) that holds nothing back: `pull` is called when somebody reads, and
    * not again before what it gave is settled.
-   * @param pull gives the next bytes, whose buffer is given away with them; undefined at the end
+   * @param pull gives the next bytes, whose buffer is given away with them; undefined at the end. Bytes that are there
+   *   are not waited for
    * @param cancel is called at most once, and never after the end
    */
   readonly streamOf: (
-    pull: () => Promise<Uint8Array | undefined>,
+    pull: () => Uint8Array | undefined | Promise<Uint8Array | undefined>,
     cancel: (reason: unknown) => void | Promise<void>,
   ) => object
   /**
-   * Reads a stream to its end, and leaves it locked. Rejects with what the stream ends with, or a TypeError for a
-   * chunk that is no `Uint8Array`.
-   * @param most bytes; more of them cancel the stream and reject with a RangeError
+   * Reads a stream to its end, and leaves it locked. No promise is resolved with the bytes, so that nothing that a
+   * guest puts on `Object.prototype` sees them.
+   * @param give takes all bytes, in a buffer of their own; what it throws goes to `fail`
+   * @param fail takes what the stream ends with, or a TypeError for a chunk that is no `Uint8Array`
    * @throws TypeError for what is no stream, or is locked
    */
-  readonly readAll: (stream: object, most?: number) => Promise<Uint8Array>
+  readonly readAll: (
+    stream: object,
+    give: (bytes: Uint8Array) => void,
+    fail: (reason: unknown) => void,
+  ) => void
   /** Two streams of the same chunks; bytes are copied for the second. @throws TypeError for what is no stream, or is locked */
   readonly tee: (stream: object) => readonly [object, object]
 }

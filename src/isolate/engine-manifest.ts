@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-9a99e49449a99c71',
+  id: 'quickjs-c72a9462fbda25b9',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -18,7 +18,7 @@ export const ENGINE_MANIFEST: EngineManifest = {
     rejectionField: 160,
   },
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
-  guest: 'dd5bcf88c8b4366f0f7ef0079ce9a65a792b9631722518f73014d73e670d93e0',
+  guest: '15412a0ad77cd262d91026f3857e5cfa75170c818b65ce48bf35292c5d985401',
   base: 'sha256:6ffb2ba1e48957d2f17f78e4c1cffc2af4ed3ee0f48e650d1d1619e07ea51230',
   profiles: {
     v8: {

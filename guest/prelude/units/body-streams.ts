@@ -40,7 +40,7 @@ const unit: Unit<BodyStreamExports & Record<string, unknown>> = ({ use }) => {
   function streamOfBytes(bytes: Uint8Array): object {
     let at = 0
     return streamOf(
-      async () => {
+      () => {
         if (at >= bytes.length) return undefined
         const piece = bytes.slice(at, at + PIECE)
         at += piece.length
@@ -70,7 +70,11 @@ const unit: Unit<BodyStreamExports & Record<string, unknown>> = ({ use }) => {
       async () => undefined,
       () => {},
     )
-    void readAll(stream)
+    readAll(
+      stream,
+      () => {},
+      () => {},
+    )
     return stream
   }
 

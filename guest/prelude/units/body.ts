@@ -44,8 +44,12 @@ export interface BodyExports {
   readonly cloneBody: (body: Body) => Body
   /** The body of another message, which has none to read any more. @throws TypeError where it is read already */
   readonly takeBody: (body: Body) => Body
-  /** Reads a body whole. @throws TypeError where it is read already */
-  readonly readBodyOf: (body: Body) => Uint8Array | Promise<Uint8Array>
+  /**
+   * Reads a body whole, and gives what `work` makes of it: at once where it is bytes.
+   * @param work is told whether nobody else has the buffer of the bytes
+   * @throws TypeError where it is read already
+   */
+  readonly readBodyOf: <T>(body: Body, work: (bytes: Uint8Array, isOwn: boolean) => T) => T | Promise<T>
   /**
    * Puts what reads bodies on the prototype of a class.
    * @param messageOf throws a TypeError for what is no object of the class
@@ -55,7 +59,7 @@ export interface BodyExports {
 
 const NOTHING = new Uint8Array()
 
-const unit: Unit<BodyExports & Record<string, unknown>> = ({ host, loaded, use }) => {
+const unit: Unit<BodyExports & Record<string, unknown>> = ({ host, loaded, primordials, use }) => {
   const formBodies = (): MultipartExports => use('multipart') as unknown as MultipartExports
   const streams = (): StreamExports => use('streams') as unknown as StreamExports
   const streamBodies = (): StreamBodies => use('stream-bodies') as unknown as StreamBodies
@@ -132,16 +136,23 @@ const unit: Unit<BodyExports & Record<string, unknown>> = ({ host, loaded, use }
     return stream === undefined ? newBody(source) : newBody(NOTHING, bodyStreams().streamThrough(stream))
   }
 
-  function readBodyOf(body: Body): Uint8Array | Promise<Uint8Array> {
+  function readBodyOf<T>(body: Body, work: (bytes: Uint8Array, isOwn: boolean) => T): T | Promise<T> {
     requireUnused(body)
-    if (body.stream !== undefined) return streamBodies().readAll(body.stream)
+    const { source, stream } = body
+    if (stream !== undefined) {
+      const { promise, resolve, reject } = primordials.withResolvers()
+      streamBodies().readAll(stream, (bytes) => resolve(work(bytes, true)), reject)
+      return promise as Promise<T>
+    }
     body.used = true
-    return body.source instanceof Uint8Array ? body.source : body.source.rest()
+    return source instanceof Uint8Array
+      ? work(source, false)
+      : late(source.rest(), (bytes) => work(bytes, true))
   }
 
   function defineBody(prototype: object, messageOf: (self: unknown) => Message): void {
     /**
-     * What `work` makes of the bytes, at once where they are there: nothing of them passes through a promise then.
+     * What `work` makes of the bytes.
      * @param isOwn whether nobody else has their buffer
      * @throws TypeError for what is no such message, or was read
      */
@@ -150,9 +161,8 @@ const unit: Unit<BodyExports & Record<string, unknown>> = ({ host, loaded, use }
       work: (bytes: Uint8Array, type: string, isOwn: boolean) => T,
     ): T | Promise<T> {
       const { body, type } = messageOf(self)
-      const bytes = body === null ? NOTHING : readBodyOf(body)
-      if (!(bytes instanceof Uint8Array)) return late(bytes, (received) => work(received, type() ?? '', true))
-      return work(bytes, type() ?? '', false)
+      if (body === null) return work(NOTHING, type() ?? '', false)
+      return readBodyOf(body, (bytes, isOwn) => work(bytes, type() ?? '', isOwn))
     }
     const ownBytes = (bytes: Uint8Array, _type: string, isOwn: boolean): Uint8Array =>
       isOwn ? bytes : bytes.slice()

@@ -70,7 +70,7 @@ const unit: Unit = ({ netFetch, readBody, use }) => {
       const as = readBody() === undefined ? 'bytes' : 'stream'
       const request = { url, method, redirect, as, headers: Object.fromEntries(pairs) }
       // Bodies are sent whole: one that is a stream is read to its end before.
-      const sent = body && (use('body') as unknown as BodyExports).readBodyOf(body)
+      const sent = body && (use('body') as unknown as BodyExports).readBodyOf(body, (bytes) => bytes)
       const call = async (): Promise<unknown> =>
         granted(sent === null ? request : { ...request, body: await sent })
       return signal === undefined ? answered(call) : abortable(signal, call)

@@ -7,26 +7,25 @@ import type { StreamTee } from './stream-tee.ts'
 
 const unit: Unit<StreamBodies & Record<string, unknown>> = ({ primordials, use }) => {
   const { after, typedArrayName } = primordials
-  const { chain, defer, promised, push, shift } = use('stream-core') as unknown as StreamCore
+  const { chain, promised, push, shift } = use('stream-core') as unknown as StreamCore
   const { readables } = use('streams') as unknown as { readables: Readables }
   const { acquire, cancel, close, createReadable, enqueue, read, readableOf } = readables
 
-  function readAll(given: object, most = 1 / 0): Promise<Uint8Array> {
+  const readAll: StreamBodies['readAll'] = (given, give, fail) => {
     const stream = readableOf(given)
-    const done = defer()
     const reader = acquire(stream)
     const chunks: Chain<Uint8Array> = chain()
 
     /** Nothing more is read; who asked for it hears why. */
     const refuse = (error: Error): void => {
       after(cancel(stream, error), undefined, () => {})
-      done.reject(error)
+      fail(error)
     }
     const end = (): void => {
       try {
-        done.resolve(joined(chunks, shift))
+        give(joined(chunks, shift))
       } catch (error) {
-        done.reject(error)
+        fail(error)
       }
     }
     let isAtOnce = false
@@ -47,17 +46,15 @@ const unit: Unit<StreamBodies & Record<string, unknown>> = ({ primordials, use }
             }
             const bytes = chunk as Uint8Array
             push(chunks, bytes, bytes.length)
-            if (chunks.total > most) refuse(new RangeError(`The body has more than ${most} bytes.`))
-            else if (isReading) isAtOnce = true
+            if (isReading) isAtOnce = true
             else next()
           },
-          fail: (reason) => done.reject(reason),
+          fail,
         })
         isReading = false
       } while (isAtOnce)
     }
     next()
-    return done.promise as Promise<Uint8Array>
   }
 
   return {
@@ -65,9 +62,12 @@ const unit: Unit<StreamBodies & Record<string, unknown>> = ({ primordials, use }
     tee: (stream) => (use('stream-tee') as unknown as StreamTee).tee(readableOf(stream)),
     streamOf: (pull, stopSource) => {
       const next = async (): Promise<void> => {
-        let bytes = await pull()
+        let bytes: Uint8Array | undefined
         // Nothing is no chunk: whoever waits goes on waiting.
-        while (bytes?.length === 0) bytes = await pull()
+        do {
+          const pulled = pull()
+          bytes = typedArrayName(pulled) ? (pulled as Uint8Array) : await pulled
+        } while (bytes?.length === 0)
         if (bytes) enqueue(stream, bytes)
         else finish(stream)
       }
