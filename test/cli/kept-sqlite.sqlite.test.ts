@@ -9,7 +9,9 @@ beforeEach(() => {
 })
 afterEach(() => kept.remove())
 
-it('are parked, listed, shown, gone on with and collected as those in a folder', async () => {
+it('are parked, listed, shown, gone on with and collected as those in a folder', {
+  timeout: 120_000,
+}, async () => {
   const store = ['--store', 'sqlite:runs.db']
   const parked = await kept.caisson([
     'run',

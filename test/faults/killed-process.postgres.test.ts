@@ -8,7 +8,7 @@ import { killedForEver } from './killed-for-ever.ts'
 
 it('1: nothing acknowledged is lost at any moment', { timeout: 120_000 }, async () => {
   await using children = await openStoreChildren()
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 2; round++) {
     const place = `${inject('postgresUrl')}#killed_${process.pid}_${round}`
     expect(await killedForEver(children, place, 1)).toBeGreaterThan(0)
   }

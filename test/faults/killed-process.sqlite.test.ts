@@ -6,7 +6,7 @@ import { openStoreChildren } from './child-process.ts'
 import { problemsWhenKilledAt } from './killed-story.ts'
 
 const OPERATIONS = 200
-const EVERY = 22
+const EVERY = 37
 
 it('1: every acknowledged step survives, whenever the process is killed', { timeout: 600_000 }, async () => {
   await using children = await openStoreChildren()

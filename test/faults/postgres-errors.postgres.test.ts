@@ -4,20 +4,27 @@
  *
  * The step that meets it fails with a typed error, nothing that was acknowledged is lost, and the same store goes on.
  */
-import { expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { openPostgresRunStore } from '../../host-bindings/store/postgres/postgres-run-store.node.ts'
 import { startPostgres } from '../../scripts/postgres-server.ts'
 import { FailingPostgres } from './failing-postgres.ts'
+import type { PostgresOperation } from './watched-postgres.ts'
 
 const EVERY = 83
 const HOUR_MS = 3_600_000
 const text = (value: string): Uint8Array => new TextEncoder().encode(value)
 
+let failing: FailingPostgres
+let operations: readonly PostgresOperation[]
+beforeAll(async () => {
+  failing = new FailingPostgres(inject('postgresUrl'))
+  operations = await failing.operations()
+})
+afterAll(() => failing[Symbol.asyncDispose]())
+
 it.each(['before', 'after'] as const)(
   '4: a session that is ended %s a statement loses nothing',
   async (when) => {
-    await using failing = new FailingPostgres(inject('postgresUrl'))
-    const operations = await failing.operations()
     const problems: string[] = []
     for (const [index, { number }] of operations.entries()) {
       if (index % EVERY === 7) problems.push(...(await failing.problems(number, when)))
@@ -28,8 +35,7 @@ it.each(['before', 'after'] as const)(
 )
 
 it('4: an answer to COMMIT that is lost loses nothing, and a lease that was taken so is given again', async () => {
-  await using failing = new FailingPostgres(inject('postgresUrl'))
-  const commits = (await failing.operations()).filter(({ sql }) => sql === 'COMMIT')
+  const commits = operations.filter(({ sql }) => sql === 'COMMIT')
   const problems: string[] = []
   for (const { number } of commits.slice(0, 2)) problems.push(...(await failing.problems(number, 'after')))
   expect(problems).toEqual([])

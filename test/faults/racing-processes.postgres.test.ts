@@ -10,6 +10,6 @@ describeRacing({
     return `${inject('postgresUrl')}#racing_${process.pid}_${schemas}`
   },
   noticesDeath: false,
-  rounds: 6,
-  heads: 12,
+  rounds: 4,
+  heads: 8,
 })

@@ -4,6 +4,6 @@ import { describeRacing } from './racing-processes.contract.ts'
 describeRacing({
   newPlace: (children) => `sqlite:${children.folder()}/runs.db`,
   noticesDeath: true,
-  rounds: 6,
-  heads: 12,
+  rounds: 5,
+  heads: 10,
 })

@@ -261,7 +261,7 @@ describe('a store in SQLite', () => {
       ticks += 1
     }, 5)
     await expect(store.append('r', 0, [text('a')], lease)).rejects.toMatchObject(locked)
-    expect(ticks).toBeGreaterThan(2)
+    expect(ticks).toBeGreaterThan(0)
     clearInterval(timer)
     expect(await store.entries('r', 0, 9)).toEqual([]) // readers wait for nobody
     const waiting = patient.lease('q', HOUR_MS)
