@@ -111,7 +111,7 @@ export class Journal {
   async #write(): Promise<void> {
     const { store, run, tenant } = this.#options
     // What else is added in this turn of the host goes along.
-    await undefined
+    await Promise.resolve()
     const records = this.#queue
     this.#queue = []
     const first = this.#at

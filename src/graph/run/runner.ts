@@ -138,7 +138,7 @@ export class Runner {
     if (this.#busy.has(key) || this.#stop.signal.aborted) return
     const done = (async () => {
       // Whatever is begun together is begun before any of it changes the state.
-      await undefined
+      await Promise.resolve()
       try {
         await work()
       } catch (error) {
