@@ -49,4 +49,12 @@ describe('findJsonProblem', () => {
     expect(findJsonProblem('['.repeat(1e6))).toMatchObject({ column: 1_000_001 })
     expect(findJsonProblem('['.repeat(1e5) + ']'.repeat(1e5))).toBeUndefined()
   })
+
+  it('answers a string of many megabytes', () => {
+    for (const part of ['xxxx', '\\n']) {
+      const text = `"${part.repeat(3e6)}"`
+      expect(findJsonProblem(text)).toBeUndefined()
+      expect(findJsonProblem(`[${text}`)).toMatchObject({ expected: 'expected "," or "]"' })
+    }
+  })
 })

@@ -14,8 +14,10 @@ export interface JsonProblem {
 }
 
 const SPACE = /[ \t\n\r]*/y
+// Parts of a string, one after the other: a group that is repeated for each character runs out of stack at some megabytes.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them in strings
-const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y
+const PLAIN = /[^"\\\u0000-\u001f]*/y
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 const SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])/y
 
 /** The first place at which `text` cannot go on as JSON; undefined where it is JSON. */
@@ -28,6 +30,19 @@ export function findJsonProblem(text: string): JsonProblem | undefined {
     at = pattern.lastIndex
     return true
   }
+  const takeString = (): boolean => {
+    if (text[at] !== '"') return false
+    const start = at
+    at += 1
+    do take(PLAIN)
+    while (take(ESCAPE))
+    if (text[at] === '"') {
+      at += 1
+      return true
+    }
+    at = start
+    return false
+  }
   const takeSign = (sign: string): boolean => {
     take(SPACE)
     if (text[at] !== sign) return false
@@ -37,7 +52,7 @@ export function findJsonProblem(text: string): JsonProblem | undefined {
   const problem = (expected: string): JsonProblem => ({ ...lineAndColumn(text, at), expected })
   const takeKey = (): JsonProblem | undefined => {
     take(SPACE)
-    if (!take(STRING))
+    if (!takeString())
       return problem(text[at] === '"' ? 'this string is not valid' : 'expected a "key" in quotes')
     return takeSign(':') ? undefined : problem('expected ":"')
   }
@@ -53,7 +68,7 @@ export function findJsonProblem(text: string): JsonProblem | undefined {
         if (bad) return bad
         continue
       }
-    } else if (!take(STRING) && !take(SCALAR)) {
+    } else if (!takeString() && !take(SCALAR)) {
       return problem(text[at] === '"' ? 'this string is not valid' : 'expected a value')
     }
     // A value ended: close what ends with it, or go to the next one.
