@@ -33,6 +33,8 @@ export interface StreamBodies {
     give: (bytes: Uint8Array) => void,
     fail: (reason: unknown) => void,
   ) => void
+  /** Lets a stream that was made by `streamOf` fail at once, whether anybody reads or not. */
+  readonly failStream: (stream: object, reason: unknown) => void
   /** Two streams of the same chunks; bytes are copied for the second. @throws TypeError for what is no stream, or is locked */
   readonly tee: (stream: object) => readonly [object, object]
 }

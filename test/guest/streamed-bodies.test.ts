@@ -128,13 +128,16 @@ describe('a streamed answer', () => {
       const reader = (await fetch(input + '/reader', { signal: controller.signal })).body.getReader()
       await reader.read()
       const next = reader.read().catch((reason) => reason)
+      const idle = (await fetch(input + '/idle', { signal: controller.signal })).body.getReader()
+      const late = await fetch(input + '/late', { signal: controller.signal })
       controller.abort('enough')
       await fetch(input + '/left')
-      return [await reading, await next, await reader.read().catch((reason) => reason)]`
+      const closed = [reader, idle, late.body.getReader()].map((one) => one.closed.catch((reason) => reason))
+      return [await reading, await next, await reader.read().catch((reason) => reason), ...(await Promise.all(closed))]`
     const outcome = await runtime.run(source, { input: origin, grants: ['net.fetch'] })
-    expect(outcome).toMatchObject({ status: 'completed', value: ['enough', 'enough', 'enough'] })
-    while (closed.length < 4) await new Promise((resolve) => setTimeout(resolve, 5))
-    expect(closed.sort()).toEqual(['/aborted', '/cancelled', '/left', '/reader'])
+    expect(outcome).toMatchObject({ status: 'completed', value: Array(6).fill('enough') })
+    while (closed.length < 6) await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(closed.sort()).toEqual(['/aborted', '/cancelled', '/idle', '/late', '/left', '/reader'])
   })
 
   it('is the same in a clone, and read once', async () => {

@@ -14,6 +14,8 @@ export interface PiecewiseBody {
   readonly rest: () => Promise<Uint8Array>
   /** Nothing more is wanted. */
   readonly cancel: () => void
+  /** Calls `act` when it fails while nobody reads of it. */
+  readonly onFail: (act: (reason: unknown) => void) => void
 }
 
 /** What bodies and blobs need of it. */
@@ -35,7 +37,7 @@ interface Reader {
 }
 
 const unit: Unit<BodyStreamExports & Record<string, unknown>> = ({ use }) => {
-  const { readAll, streamOf } = use('stream-bodies') as unknown as StreamBodies
+  const { failStream, readAll, streamOf } = use('stream-bodies') as unknown as StreamBodies
 
   function streamOfBytes(bytes: Uint8Array): object {
     let at = 0
@@ -48,6 +50,12 @@ const unit: Unit<BodyStreamExports & Record<string, unknown>> = ({ use }) => {
       },
       () => {},
     )
+  }
+
+  function streamOfPieces({ next, cancel, onFail }: PiecewiseBody): object {
+    const stream = streamOf(next, cancel)
+    onFail((reason) => failStream(stream, reason))
+    return stream
   }
 
   function streamThrough(stream: object): object {
@@ -80,7 +88,7 @@ const unit: Unit<BodyStreamExports & Record<string, unknown>> = ({ use }) => {
 
   return {
     streamOfBytes,
-    streamOfPieces: ({ next, cancel }) => streamOf(next, cancel),
+    streamOfPieces,
     streamThrough,
     spentStream,
   }

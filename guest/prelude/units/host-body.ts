@@ -3,8 +3,8 @@
  *
  * Invariants
  * 1. A read says from which byte on it wants the body, so that none is skipped, also where a read is made again.
- * 2. When the signal of its request aborts, reads reject with its reason at once, those at work too, and the host hears
- *    that nothing more is wanted.
+ * 2. When the signal of its request aborts, reads reject with its reason at once, those at work too, its stream fails,
+ *    and the host hears that nothing more is wanted.
  * 3. What the host says of a body that it does not have any more reaches the guest as it is: nothing is cut off.
  */
 import type { AbortExports } from '../abort-exports.ts'
@@ -30,6 +30,7 @@ const unit: Unit<HostBodyExports & Record<string, unknown>> = ({ readBody, use }
     /** Rejects the read at work, and all that follow. */
     let failed: { readonly reason: unknown } | undefined
     let fail: ((reason: unknown) => void) | undefined
+    let failStream: ((reason: unknown) => void) | undefined
 
     const ask = (want: string): unknown => readBody()?.({ stream, offset, want })
 
@@ -86,6 +87,7 @@ const unit: Unit<HostBodyExports & Record<string, unknown>> = ({ readBody, use }
       const { isAborted, onAbort, reasonOf } = use('abort') as unknown as AbortExports
       const abort = (): void => {
         failed = { reason: reasonOf(signal) }
+        failStream?.(failed.reason)
         fail?.(failed.reason)
         cancel()
       }
@@ -104,6 +106,10 @@ const unit: Unit<HostBodyExports & Record<string, unknown>> = ({ readBody, use }
       },
       rest: () => unlessAborted('rest'),
       cancel,
+      onFail(act) {
+        failStream = act
+        if (failed) act(failed.reason)
+      },
     }
   }
 

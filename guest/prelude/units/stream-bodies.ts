@@ -9,7 +9,7 @@ const unit: Unit<StreamBodies & Record<string, unknown>> = ({ primordials, use }
   const { after, typedArrayName } = primordials
   const { chain, promised, push, shift } = use('stream-core') as unknown as StreamCore
   const { readables } = use('streams') as unknown as { readables: Readables }
-  const { acquire, cancel, close, createReadable, enqueue, read, readableOf } = readables
+  const { acquire, cancel, close, createReadable, enqueue, fail: failReadable, read, readableOf } = readables
 
   const readAll: StreamBodies['readAll'] = (given, give, fail) => {
     const stream = readableOf(given)
@@ -59,6 +59,7 @@ const unit: Unit<StreamBodies & Record<string, unknown>> = ({ primordials, use }
 
   return {
     readAll,
+    failStream: (stream, reason) => failReadable(readableOf(stream), reason),
     tee: (stream) => (use('stream-tee') as unknown as StreamTee).tee(readableOf(stream)),
     streamOf: (pull, stopSource) => {
       const next = async (): Promise<void> => {
