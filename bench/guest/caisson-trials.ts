@@ -114,6 +114,9 @@ export const CAISSON_GUEST: GuestTrials = {
   'first-url': () => firstUseTrial("new URL('https://example.com/a?b=1').href"),
   'first-abort': () => firstUseTrial('new AbortController().signal.aborted'),
   'first-encoding': () => firstUseTrial("new TextEncoder().encode('x').length"),
+  'first-stream': () =>
+    firstUseTrial('await new ReadableStream({ start: (c) => c.enqueue(1) }).getReader().read()'),
+  'first-form': () => firstUseTrial("new FormData().has('a')"),
   'typescript-first': () => typeScriptTrial('first'),
   'typescript-cached': () => typeScriptTrial('cached'),
   'one-shot': oneShotTrial,

@@ -44,6 +44,8 @@ export type GuestQuestion =
   | 'first-url'
   | 'first-abort'
   | 'first-encoding'
+  | 'first-stream'
+  | 'first-form'
   | 'typescript-first'
   | 'typescript-cached'
   | 'one-shot'

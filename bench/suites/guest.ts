@@ -16,6 +16,8 @@ const CASES: Readonly<Record<GuestQuestion, Asked>> = {
   },
   'first-abort': { description: 'the same for an AbortController, with the events that it stands on' },
   'first-encoding': { description: 'the same for a TextEncoder' },
+  'first-stream': { description: 'the same for a ReadableStream that is made and read from' },
+  'first-form': { description: 'the same for a FormData' },
   'typescript-first': { description: 'TypeScript of 200 lines that was not seen before becomes JavaScript' },
   'typescript-cached': { description: 'the same source again' },
   'one-shot': {
