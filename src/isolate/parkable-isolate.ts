@@ -96,7 +96,7 @@ export class ParkableIsolate implements Machine, Resident {
   }
 
   #tell({ memoryBytes, pages, state }: ParkedGuest): MachineCapture {
-    const changes = [...pages.changesSince(this.#told)]
+    const changes = pages.changesSince(this.#told)
     this.#told = pages
     return { memoryBytes, changes, state }
   }
