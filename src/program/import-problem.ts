@@ -4,7 +4,7 @@ import { LOAD_MODULE } from '../machine/module-graph.ts'
 import { meantModules } from './meant-module.ts'
 import { platformModuleHint } from './platform-hints.ts'
 import { placeOfIndex, type SourcePlace } from './source-place.ts'
-import { classify, resolvePath } from './specifier.ts'
+import { classify, packageName, resolvePath } from './specifier.ts'
 
 export interface ImportProblem {
   readonly code: ErrorCode
@@ -50,7 +50,8 @@ export function moduleMissing(
   const [, meant] = meantModules(specifier, path ?? specifier).find(([other]) => has(other)) ?? []
   const what = bare ? 'no package of this name was given' : `there is no module "${name}"`
   const instead = meant === undefined ? undefined : `write ${JSON.stringify(meant)}`
-  const next = instead ?? (bare ? 'bundle it, or map it in an import map' : undefined)
+  const keyed = has(packageName(name)) ? `give it under the key ${JSON.stringify(`./${name}`)}` : undefined
+  const next = instead ?? (bare ? 'bundle it, or map it in an import map' : keyed)
   return {
     code: 'not_found',
     message: `${importOf(specifier, referrer)} found nothing: ${what}${next === undefined ? '' : `; ${next}`}.`,

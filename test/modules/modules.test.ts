@@ -63,6 +63,40 @@ describe('a program of several modules', () => {
     expect(outcome).toMatchObject({ status: 'completed', value: 500 })
   })
 
+  it('may be a cycle that awaits at its top: a binding is there when its module has set it', async () => {
+    const modules = {
+      './a.js': `import { b, later } from './b.js'
+        export const a = await Promise.resolve('a')
+        export const seen = [b, later()]`,
+      './b.js': `import { a } from './a.js'
+        export const b = await Promise.resolve('b')
+        export let early
+        try { early = a } catch (error) { early = error.name }
+        export const later = () => a`,
+    }
+    const source =
+      "import { seen } from './a.js'\nimport { early } from './b.js'\nexport default [...seen, early]"
+    const outcome = await runtime.run(source, { modules })
+    expect(outcome).toMatchObject({ status: 'completed', value: ['b', 'a', 'ReferenceError'] })
+  })
+
+  it('says that it waits for itself where a module awaits the import of one that awaits it', async () => {
+    const modules = {
+      './x.js': "import './y.js'\nexport const x = 1",
+      './y.js': "await import('./x.js')",
+    }
+    const outcome = await runtime.run("import { x } from './x.js'\nexport default x", { modules })
+    expect(outcome).toMatchObject({ status: 'failed', error: { code: 'stalled' } })
+  })
+
+  it('says so where one was given under the key of a package', async () => {
+    const outcome = await runtime.run("import './a.js'", { modules: { 'a.js': '' } })
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      error: { code: 'not_found', message: expect.stringContaining('give it under the key "./a.js"') },
+    })
+  })
+
   it('reports a module that dereferences null', async () => {
     const outcome = await runtime.run("import './n.js'\nexport default 1", {
       modules: { './n.js': 'const a = null\nexport default a.b.c' },
