@@ -82,6 +82,23 @@ describe.each(['host', 'worker'] as const)('a guest that is moved, in the thread
     }
   })
 
+  it('draws the numbers that it would have drawn, or others where it is told to fork', async () => {
+    const DRAW = 'Math.random(); await world.ask({ i: 1 }); return [Math.random(), crypto.randomUUID()]'
+    const guest = await here.start(DRAW, { grants, seed: 1, thread })
+    const bytes = await guest.checkpoint()
+    const draw = async (fork?: string): Promise<unknown> => {
+      const again = await there.restore(bytes, { grants, thread, ...(fork !== undefined && { fork }) })
+      const outcome = await again.finish()
+      return outcome.status === 'completed' ? outcome.value : outcome
+    }
+    const straight = await guest.finish()
+    expect(straight).toMatchObject({ status: 'completed', value: await draw() })
+    const forks = [await draw(), await draw('a'), await draw('b'), await draw('')] as unknown[][]
+    expect(new Set(forks.flat()).size).toBe(8)
+    expect(await draw('a')).toEqual(forks[1])
+    await expect(here.resume('r', { fork: 'a' } as never)).rejects.toMatchObject({ code: 'invalid_argument' })
+  })
+
   it('can be finished in one go', async () => {
     const guest = await here.start(EVERY_FEATURE, { grants, seed: 1, thread })
     const again = await there.restore(await guest.checkpoint(), { grants, thread })
