@@ -1140,6 +1140,15 @@ export const DEFENCES: readonly Defence[] = [
     tests: ['src/snapshot/run-log/run-recorder.test.ts', 'test/attacks/kept-values.test.ts'],
   },
   {
+    name: 'records-that-break-off-are-no-other-story',
+    against:
+      'A process dies in a turn with sync calls, and whoever audits its run is told that it was tampered with.',
+    file: 'src/runtime/repeat-turns.ts',
+    find: 'if (ranOutIn !== record.turns.length || ',
+    replace: 'if (ranOutIn !== Number.NaN || ',
+    tests: ['test/checkpoints/log-prefixes.test.ts'],
+  },
+  {
     name: 'budgets-outlive-the-process',
     against: 'A run is broken off and resumed until its budget is spent many times.',
     file: 'src/runtime/durable-run.ts',

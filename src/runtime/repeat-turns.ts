@@ -33,6 +33,7 @@ export async function repeatTurns(
       return session.diverge('no timer of it was due')
     }
     if (missing !== undefined) return session.diverge(`it did not ask for call ${missing.id}`)
+    replay.turn += 1
     step = await session.repeat(nowMs, answers.map(deliveryOf))
     for (const call of machine.pending) asked.set(call.id, call)
   }
@@ -44,6 +45,17 @@ export async function repeatTurns(
     return session.diverge(`call ${id} was of "${capability}"`)
   }
   return step.status === 'waiting' ? session.goOn() : step
+}
+
+/**
+ * The record without a turn that it breaks off in: its process died there, and had not written down what was answered
+ * inside of the turn. Nothing followed from it.
+ * @returns undefined where the record says more
+ */
+export function beforeBrokenTurn(record: RunRecord, { ranOutIn }: SyncReplay): RunRecord | undefined {
+  if (ranOutIn !== record.turns.length || record.end !== undefined) return undefined
+  const answers = record.turns.at(-1)?.answers ?? []
+  return { ...record, turns: record.turns.slice(0, -1), undelivered: [...answers, ...record.undelivered] }
 }
 
 /**

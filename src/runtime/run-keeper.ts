@@ -47,7 +47,7 @@ import { checkFits, type LimitBounds, limitsAfter } from './machine-start.ts'
 import type { RepeatOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
 import type { UnwrittenCheckpoints } from './outcome.ts'
 import type { Platform } from './platform.ts'
-import { endAsRecorded, repeatTurns } from './repeat-turns.ts'
+import { beforeBrokenTurn, endAsRecorded, repeatTurns } from './repeat-turns.ts'
 import type { RunOwner } from './run-owner.ts'
 import { sleepReport } from './sleep-report.ts'
 import { giveBack, type WatchedStore, watchedStore } from './watched-store.ts'
@@ -189,10 +189,24 @@ export class RunKeeper {
 
   /** Needs no lease and changes nothing. @throws CaissonError `not_found`, and what `Runtime.repeat` says */
   async repeat(owner: RunOwner, options: RepeatOptions): Promise<KeptOutcome> {
-    const { platform } = this.#parts
     const kept = await readKeptRun(this.#parts, owner)
+    checkEngine(kept.record, this.#parts.machines.engine.id)
+    const whole = await this.#repeat(kept, options)
+    if (!('before' in whole)) return whole
+    // The first turn of all is not taken where the record breaks off in it.
+    const begins = kept.record.turns.length > 0
+    const rest = await this.#repeat({ ...kept, record: whole.before }, options, begins)
+    return rest as KeptOutcome
+  }
+
+  /** @returns its record before a turn that it breaks off in, which was taken for nothing then */
+  async #repeat(
+    kept: KeptRun,
+    options: RepeatOptions,
+    begins: boolean = true,
+  ): Promise<KeptOutcome | { readonly before: RunRecord }> {
+    const { platform } = this.#parts
     const { read, record, captured } = kept
-    checkEngine(record, this.#parts.machines.engine.id)
     const had = record.limits ?? captured.limits
     const limits = this.#limits(had, options)
     const gate = this.#parts.gateFor(options, captured.guestId, {})
@@ -208,7 +222,14 @@ export class RunKeeper {
         signal: options.signal,
         restored: read?.state.session,
       })
-      const step = await session.attend(() => repeatTurns(session, machine, record, replay))
+      const step = begins
+        ? await session.attend(() => repeatTurns(session, machine, record, replay))
+        : session.goOn()
+      const before = beforeBrokenTurn(record, replay)
+      if (before !== undefined) {
+        session.diverge('its record breaks off in its last turn')
+        return { before }
+      }
       return {
         outcome: session.outcome(endAsRecorded(session, step, machine, record, !sameLimits(limits, had))),
         start,

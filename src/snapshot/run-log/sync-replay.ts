@@ -15,6 +15,10 @@ export class SyncReplay implements SyncCalls {
   #next = 0
   /** Whether the guest asked for something else than the record says. */
   diverged = false
+  /** Number of the turn that is taken again, from 0 for the first one of all. */
+  turn = 0
+  /** The turn in which the guest asked for more than the record knows, where nobody else answers. */
+  ranOutIn: number | undefined
 
   /**
    * @param capabilities in the order in which the machine numbers them
@@ -43,6 +47,7 @@ export class SyncReplay implements SyncCalls {
     if (record === undefined && this.#live !== undefined) {
       return this.#live.sync.call(this.#liveIndex[index] ?? -1, args, bytes)
     }
+    if (record === undefined) this.ranOutIn ??= this.turn
     this.#next += 1
     if (record === undefined || record.capability !== this.#capabilities[index]?.name) {
       this.diverged = true
