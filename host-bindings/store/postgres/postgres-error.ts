@@ -10,7 +10,7 @@ const UNDONE: ReadonlySet<string> = new Set(['40001', '40P01', '23503'])
 const ENDED: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '57P05', '25P03'])
 
 /** The SQLSTATE of an error that the server sent; undefined for anything else. */
-export function sqlStateOf(error: unknown): string | undefined {
+function sqlStateOf(error: unknown): string | undefined {
   const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown }
   return typeof code === 'string' && typeof severity === 'string' && SQLSTATE.test(code) ? code : undefined
 }

@@ -2,7 +2,7 @@
 import { CaissonError } from '../../../src/base/errors.ts'
 
 /** The `code` of an error of SQLite, such as `SQLITE_FULL`; undefined for anything else. */
-export function sqliteCodeOf(error: unknown): string | undefined {
+function sqliteCodeOf(error: unknown): string | undefined {
   const code: unknown = (error as { code?: unknown } | null)?.code
   return typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined
 }
