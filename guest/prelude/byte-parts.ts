@@ -42,8 +42,11 @@ export interface BYOBRequest {
 
 /** The unit `byte-streams`: what each kind of stream does in its own way, and what tee needs. */
 export interface ByteStreams {
-  /** Makes a stream of a guest fill buffers. @returns what the guest's functions get */
-  readonly control: (stream: Readable, autoAllocateChunkSize: unknown) => object
+  /**
+   * Makes a stream of a guest fill buffers. @returns what the guest's functions get
+   * @param type what the guest gave as the type of the stream
+   */
+  readonly control: (stream: Readable, type: unknown, autoAllocateChunkSize: unknown) => object
   /** @throws TypeError for options that are none, and for a stream that is locked or has no such reader */
   readonly getReader: (stream: Readable, options: unknown) => object
   readonly take: (stream: Readable, request: ReadRequest) => void

@@ -127,15 +127,16 @@ export interface Reader {
 export interface Readables {
   /** The state of a `ReadableStream`. @throws TypeError for what is none */
   readonly readableOf: (stream: unknown) => Readable
-  /** A stream that works by these; it begins when `start` is fulfilled. */
-  readonly createReadable: (
+  /** A state that works by these. */
+  readonly stateOf: (
     pull: Algorithm,
     cancel: Algorithm,
     mark: number,
     isOfBytes: boolean,
-    size?: Measure,
-    start?: Promise<unknown>,
+    size: Measure | undefined,
   ) => Readable
+  /** Lets a stream pull when `started` is fulfilled. */
+  readonly begin: (stream: Readable, started: unknown) => void
   /** @throws TypeError if it is locked */
   readonly acquire: (stream: Readable, byob?: boolean) => Reader
   /** The stream of a reader. @throws TypeError for one that was released */
@@ -151,16 +152,13 @@ export interface Readables {
   readonly end: (stream: Readable) => void
   /** Ends it with a reason, if it is readable. */
   readonly fail: (stream: Readable, reason: unknown) => void
-  readonly canEnqueue: (stream: Readable) => boolean
   /** Ends what every reader waits for. */
   readonly closeStream: (stream: Readable) => void
   /** Does something with all requests of a reader. */
   readonly answer: (reader: Reader, act: (request: ReadRequest) => void) => void
   /** Drops what it would call: it never will again. */
   readonly stop: (stream: Readable) => void
-  /** @throws TypeError for a stream that has a reader */
-  readonly requireUnlocked: (stream: Readable) => void
-  /** @throws TypeError where `canEnqueue` says no */
+  /** @throws TypeError for one that is closed, will be, or failed */
   readonly requireOpen: (stream: Readable) => void
   readonly shouldPull: (stream: Readable) => boolean
   readonly pullIfNeeded: (stream: Readable) => void

@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-2a789e6e980c53e8',
+  id: 'quickjs-e1e03820c88b6a8b',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -18,7 +18,7 @@ export const ENGINE_MANIFEST: EngineManifest = {
     rejectionField: 160,
   },
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
-  guest: '0243a2830efd762bd05a2b0a7d8230ada99b4e71f058623f9045632b333dbaf9',
+  guest: '6a80862d0f3af2b426944b2f44433ad85971b8a9171ea5d83b897970a3815113',
   base: 'sha256:6ffb2ba1e48957d2f17f78e4c1cffc2af4ed3ee0f48e650d1d1619e07ea51230',
   profiles: {
     v8: {

@@ -3,6 +3,7 @@
  * buffer; the other branch gets a copy.
  */
 import type { ByteStreams, ByteTee } from '../byte-parts.ts'
+import { readableCreator } from '../create-readable.ts'
 import type { Unit } from '../host.ts'
 import type { Readable, Readables, Reader, StreamCore } from '../stream-parts.ts'
 
@@ -13,11 +14,13 @@ interface Branch {
   again: boolean
 }
 
-const unit: Unit<ByteTee & Record<string, unknown>> = ({ primordials, use }) => {
+const unit: Unit<ByteTee & Record<string, unknown>> = (internals) => {
+  const { primordials, use } = internals
   const { after, resolved } = primordials
   const { defer, follow } = use('stream-core') as unknown as StreamCore
   const { readables } = use('streams') as unknown as { readables: Readables }
-  const { acquire, cancel, close, createReadable, enqueue, fail, read, release } = readables
+  const { acquire, cancel, close, enqueue, fail, read, release } = readables
+  const createReadable = readableCreator(internals)
   const bytes = use('byte-streams') as unknown as ByteStreams
   const { copyOf, finish: endBytes, readInto, requestOf, respondWith } = bytes
 

@@ -1,15 +1,18 @@
 /** Streams of bytes that the library makes and reads itself: bodies of messages, blobs. */
 import type { ByteStreams } from '../byte-parts.ts'
+import { readableCreator } from '../create-readable.ts'
 import type { Unit } from '../host.ts'
 import type { StreamBodies } from '../stream-exports.ts'
 import type { Chain, Readable, Readables, StreamCore } from '../stream-parts.ts'
 import type { StreamTee } from './stream-tee.ts'
 
-const unit: Unit<StreamBodies & Record<string, unknown>> = ({ primordials, use }) => {
+const unit: Unit<StreamBodies & Record<string, unknown>> = (internals) => {
+  const { primordials, use } = internals
   const { after, typedArrayName } = primordials
   const { chain, promised, push, shift } = use('stream-core') as unknown as StreamCore
   const { readables } = use('streams') as unknown as { readables: Readables }
-  const { acquire, cancel, close, createReadable, enqueue, fail: failReadable, read, readableOf } = readables
+  const { acquire, cancel, close, enqueue, fail: failReadable, read, readableOf } = readables
+  const createReadable = readableCreator(internals)
 
   const readAll: StreamBodies['readAll'] = (given, give, fail) => {
     const stream = readableOf(given)

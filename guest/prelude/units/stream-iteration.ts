@@ -1,5 +1,6 @@
 /** Streams as async iterables, and async iterables as streams. */
 import { dictionary } from '../arguments.ts'
+import { readableCreator } from '../create-readable.ts'
 import type { Unit } from '../host.ts'
 import type { Readable, Readables, Reader, StreamCore } from '../stream-parts.ts'
 
@@ -19,11 +20,13 @@ interface Iteration {
   isFinished: boolean
 }
 
-const unit: Unit<StreamIteration & Record<string, unknown>> = ({ primordials, use }) => {
+const unit: Unit<StreamIteration & Record<string, unknown>> = (internals) => {
+  const { primordials, use } = internals
   const { apply, resolved, after } = primordials
   const { defer, promised } = use('stream-core') as unknown as StreamCore
   const { readables } = use('streams') as unknown as { readables: Readables }
-  const { acquire, cancel, close, createReadable, enqueue, read, release, requireStream } = readables
+  const { acquire, cancel, close, enqueue, read, release, requireStream } = readables
+  const createReadable = readableCreator(internals)
   const { asyncIterator, iterator: syncIterator } = Symbol
 
   class StreamIterator {

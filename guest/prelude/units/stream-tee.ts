@@ -1,5 +1,6 @@
 /** Two streams of the chunks of one. */
 import type { ByteStreams, ByteTee } from '../byte-parts.ts'
+import { readableCreator } from '../create-readable.ts'
 import type { Unit } from '../host.ts'
 import type { Readable, Readables, StreamCore } from '../stream-parts.ts'
 
@@ -15,11 +16,13 @@ interface Branch {
   cancelled: { readonly reason: unknown } | undefined
 }
 
-const unit: Unit<StreamTee & Record<string, unknown>> = ({ primordials, use }) => {
+const unit: Unit<StreamTee & Record<string, unknown>> = (internals) => {
+  const { primordials, use } = internals
   const { apply, resolved, after } = primordials
   const { defer, follow } = use('stream-core') as unknown as StreamCore
   const { readables } = use('streams') as unknown as { readables: Readables }
-  const { acquire, cancel, close, createReadable, enqueue, fail, read } = readables
+  const { acquire, cancel, close, enqueue, fail, read } = readables
+  const createReadable = readableCreator(internals)
   const { slice } = Uint8Array.prototype
 
   function tee(stream: Readable): readonly [object, object] {

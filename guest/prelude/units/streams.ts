@@ -44,13 +44,9 @@ const unit: Unit<StreamExports & Record<string, unknown>> = ({ defineLazily, pri
       const start = core.methodOf(given, 'start')
       const { type } = given
       const isOfBytes = type !== undefined
-      if (isOfBytes && `${type as string}` !== 'bytes') {
-        throw new TypeError('The type of a ReadableStream is "bytes", if any.')
-      }
-      const mark = core.markOf(measured, isOfBytes ? 0 : 1)
-      const stream = stateOf(pull, cancel, mark, isOfBytes, measured.size)
+      const stream = stateOf(pull, cancel, core.markOf(measured, isOfBytes ? 0 : 1), isOfBytes, measured.size)
       const controller = isOfBytes
-        ? bytes().control(stream, autoAllocateChunkSize)
+        ? bytes().control(stream, type, autoAllocateChunkSize)
         : new ReadableStreamDefaultController(OURS, stream)
       this.#stream = stream
       stream.facade = this
@@ -164,13 +160,6 @@ const unit: Unit<StreamExports & Record<string, unknown>> = ({ defineLazily, pri
       ...{ started: false, closing: false, pulling: false, again: false, pull, cancel: cancelSource, size },
       ...{ isOfBytes, bytes: undefined, facade: OURS },
     }
-  }
-
-  const createReadable: Readables['createReadable'] = (pull, cancelSource, mark, isOfBytes, size, start) => {
-    const stream = stateOf(pull, cancelSource, mark, isOfBytes, size)
-    stream.facade = new ReadableStream(OURS, stream)
-    begin(stream, start)
-    return stream
   }
 
   function begin(stream: Readable, started: unknown): void {
@@ -300,30 +289,8 @@ const unit: Unit<StreamExports & Record<string, unknown>> = ({ defineLazily, pri
   }
 
   const readables: Readables = {
-    ...{
-      readableOf,
-      createReadable,
-      acquire,
-      requireStream,
-      release,
-      read,
-      cancel,
-      enqueue,
-      close,
-      end,
-      fail,
-    },
-    ...{
-      canEnqueue,
-      requireOpen,
-      requireUnlocked,
-      shouldPull,
-      pullIfNeeded,
-      desiredSize,
-      answer,
-      closeStream,
-      stop,
-    },
+    ...{ readableOf, stateOf, begin, acquire, requireStream, release, read, cancel, enqueue, close, end },
+    ...{ fail, requireOpen, shouldPull, pullIfNeeded, desiredSize, answer, closeStream, stop },
   }
   return {
     ...{ ReadableStream, ReadableStreamDefaultReader, ReadableStreamDefaultController, readables, isStream },

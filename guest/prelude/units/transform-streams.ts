@@ -1,4 +1,5 @@
 /** `TransformStream` of the Streams standard, and its controller. */
+import { readableCreator } from '../create-readable.ts'
 import type { Unit } from '../host.ts'
 import type {
   Algorithm,
@@ -37,13 +38,15 @@ export interface Transforms {
   ) => { readonly readable: object; readonly writable: object }
 }
 
-const unit: Unit<Transforms & Record<string, unknown>> = ({ primordials, use }) => {
+const unit: Unit<Transforms & Record<string, unknown>> = (internals) => {
+  const { primordials, use } = internals
   const { resolved, after } = primordials
   const core = use('stream-core') as unknown as StreamCore
   const { algorithmOf, defer, follow, nothing, OURS, promised } = core
   const { readables } = use('streams') as unknown as { readables: Readables }
   const { writables } = use('writable-streams') as unknown as { writables: Writables }
-  const { close, createReadable, desiredSize, fail, requireOpen, shouldPull } = readables
+  const { close, desiredSize, fail, requireOpen, shouldPull } = readables
+  const createReadable = readableCreator(internals)
   const { createWritable, failWritable } = writables
 
   class TransformStream {
