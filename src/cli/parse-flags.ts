@@ -86,12 +86,13 @@ function checkPositionals(command: Command, given: readonly string[]): void {
   if (given.length < wanted.min) {
     throw usage(
       command,
-      `caisson ${command.name} needs ${wanted.name === '' ? 'an argument' : `a ${wanted.name}`}.`,
+      `caisson ${command.name} needs ${wanted.name === '' ? 'an argument' : wanted.max > 1 ? wanted.name : `a ${wanted.name}`}.`,
     )
   }
   if (given.length > wanted.max) {
     const extra = clipText(given[wanted.max] ?? '', 80)
-    const takes = wanted.max === 0 ? 'takes no arguments' : `takes one ${wanted.name}`
+    const takes =
+      wanted.max === 0 ? 'takes no arguments' : `takes ${wanted.max > 1 ? '' : 'one '}${wanted.name}`
     throw usage(command, `caisson ${command.name} ${takes}; "${extra}" is too much.`)
   }
 }

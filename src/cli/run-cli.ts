@@ -14,6 +14,7 @@ import type { Command } from './command.ts'
 import { benchCommand } from './commands/bench.ts'
 import { collectCommand } from './commands/collect.ts'
 import { doctorCommand } from './commands/doctor.ts'
+import { planCheckCommand, planDiffCommand, planSchemaCommand, planShowCommand } from './commands/plan.ts'
 import { resumeCommand } from './commands/resume.ts'
 import { runCommand } from './commands/run.ts'
 import { runsCommand } from './commands/runs.ts'
@@ -34,6 +35,10 @@ const COMMANDS: readonly Command[] = [
   runsCommand,
   showCommand,
   collectCommand,
+  planCheckCommand,
+  planShowCommand,
+  planDiffCommand,
+  planSchemaCommand,
   typesCommand,
   doctorCommand,
   benchCommand,
@@ -42,9 +47,10 @@ const COMMANDS: readonly Command[] = [
 /** Runs the command that `argv` names (without node and script). Never rejects. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   const [first, ...rest] = argv
-  const command = COMMANDS.find(({ name }) => name === first)
+  const command = commandOf(argv)
   try {
-    return await (command === undefined ? answer(first, rest, io) : runNamed(command, rest, io))
+    if (command === undefined) return answer(first, rest, io)
+    return await runNamed(command, argv.slice(command.name.split(' ').length), io)
   } catch (error) {
     const failure = error instanceof CliError ? error : internal(error)
     if (wantsJson(argv)) {
@@ -57,6 +63,16 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     io.stderr.write(cliErrorText(failure, io.stderr.columns, styleFor(io.stderr)))
     return failure.exit
   }
+}
+
+/** The command that arguments begin with: its name is one word, or two. */
+function commandOf([first, second]: readonly string[]): Command | undefined {
+  return COMMANDS.find(({ name }) => name === first || name === `${first} ${second}`)
+}
+
+/** Commands of two words that begin with this one. */
+function commandsBelow(word: string | undefined): readonly Command[] {
+  return COMMANDS.filter(({ name }) => name.startsWith(`${word} `))
 }
 
 async function runNamed(command: Command, args: readonly string[], io: CliIo): Promise<number> {
@@ -79,7 +95,12 @@ function answer(first: string | undefined, rest: readonly string[], io: CliIo): 
     case '--help':
     case '-h':
     case 'help': {
-      const wanted = COMMANDS.find(({ name }) => name === rest[0])
+      const wanted = commandOf(rest)
+      const below = commandsBelow(rest[0])
+      if (below.length > 0 && wanted === undefined) {
+        io.stdout.write(overviewHelp(below, columns, style))
+        return EXIT.done
+      }
       if (rest[0] !== undefined && wanted === undefined) throw unknownCommand(rest[0])
       io.stdout.write(wanted ? commandHelp(wanted, columns, style) : overviewHelp(COMMANDS, columns, style))
       return EXIT.done
@@ -87,12 +108,29 @@ function answer(first: string | undefined, rest: readonly string[], io: CliIo): 
     case undefined:
       io.stderr.write(overviewHelp(COMMANDS, io.stderr.columns, styleFor(io.stderr)))
       return EXIT.usage
-    default:
-      throw unknownCommand(first)
+    default: {
+      const below = commandsBelow(first)
+      if (below.length === 0 || !(rest.includes('--help') || rest.includes('-h')))
+        throw unknownCommand(first, rest[0])
+      io.stdout.write(overviewHelp(below, columns, style))
+      return EXIT.done
+    }
   }
 }
 
-function unknownCommand(given: string): CliError {
+function unknownCommand(given: string, second?: string): CliError {
+  const below = commandsBelow(given)
+  if (below.length > 0) {
+    const words = below.map(({ name }) => name.slice(given.length + 1))
+    const [near] = second === undefined ? [] : nearNames(second, words)
+    const meant = near === undefined ? '' : ` Did you mean caisson ${given} ${near}?`
+    return new CliError({
+      exit: EXIT.usage,
+      code: 'usage',
+      message: `caisson ${given} does one of these: ${words.join(', ')}.${meant}`,
+      hint: `caisson ${given} ${near ?? words[0]} --help`,
+    })
+  }
   const near = nearNames(
     given,
     COMMANDS.map(({ name }) => name),

@@ -1,0 +1,162 @@
+/**
+ * The code of plans: read from files beside them, and looked at by the engine.
+ *
+ * The engine is given each program behind a statement that throws, in an isolate that may call nothing: so it parses,
+ * follows imports and links, and evaluates nothing of it.
+ *
+ * Invariants
+ * 1. Nothing outside of the folder of the plan is read, through no link and no `..`; no module outside of the folder of
+ *    its program.
+ * 2. No statement of a program, of a module or of an expression runs.
+ */
+import { basename, dirname, join } from 'node:path/posix'
+import { openDirectoryFileTree } from '../../../host-bindings/files/node/directory-file-tree.node.ts'
+import { ASYNC_DISPOSE } from '../../base/disposal.ts'
+import { CaissonError } from '../../base/errors.ts'
+import { openRuntime } from '../../entry/node.ts'
+import type { ReadProgram } from '../../graph/plan/embed-sources.ts'
+import type { Program } from '../../graph/plan/plan.ts'
+import { programAttempts } from '../../program/forms.ts'
+import type { SourcePlace } from '../../program/source-place.ts'
+import type { LoadModule } from '../../runtime/module-options.ts'
+import type { RunOptions } from '../../runtime/options.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
+import { modulesBeside } from '../run/run-plan.ts'
+
+/** What is wrong with code. */
+export interface CodeProblem {
+  readonly problem: string
+  /** Of the program or module, from the folder of the plan; undefined for the program itself where it has no file. */
+  readonly file?: string
+  readonly place?: SourcePlace
+  /** Of that file. */
+  readonly text?: string | undefined
+}
+
+/** What is thrown before anything else happens. */
+const LOOKED = 'caisson: looked at'
+const STOP = './-caisson-looks.js'
+const PROGRAM_FILE = /\.(?:[mc]?js|[mc]?ts)$/
+const MOST_BYTES = 4 * 1024 * 1024
+
+/** Holds a runtime from its first use on: close it. */
+export class CodeReader {
+  #runtime: Promise<Runtime> | undefined
+
+  /** A program that a plan names by file, with the modules that it imports statically. */
+  async read(
+    folder: string | undefined,
+    program: Program & { readonly file: string },
+  ): Promise<{ readonly program: ReadProgram; readonly problems: readonly CodeProblem[] }> {
+    const { file } = program
+    const none = (problem: string): { program: ReadProgram; problems: CodeProblem[] } => ({
+      program: { source: '' },
+      problems: [{ problem }],
+    })
+    if (folder === undefined) return none('a plan from standard input has no folder with files')
+    if (!PROGRAM_FILE.test(file)) return none('is no program by its name: .js, .mjs, .ts or .mts')
+    let source: string
+    try {
+      source = await readInside(folder, file)
+    } catch (error) {
+      if (!CaissonError.is(error)) throw error
+      return none(`cannot be read: ${error.message.replace(/\.$/, '')}`)
+    }
+    const language = /\.[mc]?ts$/.test(file) ? 'ts' : 'js'
+    const modules: Record<string, string> = {}
+    const load = modulesBeside(join(folder, file), source)
+    const problems = await this.check({ ...program, source, language }, async (name, from) => {
+      const text = await load(name, from)
+      if (typeof text === 'string') modules[name] = text
+      return text
+    })
+    return { program: { source, language, modules }, problems }
+  }
+
+  /** What keeps a program from being started. */
+  async check(program: Program, loadModule?: LoadModule): Promise<readonly CodeProblem[]> {
+    const { source = '', file, modules = {}, language = 'auto' } = program
+    const isModule = programAttempts(source, 'auto')[0]?.form === 'module'
+    const fileName = file === undefined ? 'program' : basename(file)
+    const read = new Map(Object.entries(modules))
+    const options: RunOptions = {
+      language,
+      fileName,
+      modules,
+      loadModule: async (name, from) => {
+        if (name === STOP) return `throw ${JSON.stringify(LOOKED)}`
+        const text = (await loadModule?.(name, from)) ?? undefined
+        if (typeof text === 'string') read.set(name, text)
+        return text
+      },
+    }
+    // On a line of its own, so that columns stay. The first line for a shell is a comment there.
+    const code = source.startsWith('#!') ? `//${source.slice(2)}` : source
+    const first = isModule ? `import ${JSON.stringify(STOP)}` : `throw ${JSON.stringify(LOOKED)};`
+    const found = await this.#look(`${first}\n${code}`, options)
+    if (found === undefined) return []
+    const { message, position } = found
+    if (position === undefined || position.file === fileName) {
+      const place = position && { line: Math.max(1, position.line - 1), column: position.column }
+      return [{ problem: message, ...(file && { file }), ...(place && { place }), text: source }]
+    }
+    const text = read.get(`./${position.file}`)
+    const where = file === undefined ? position.file : join(dirname(file), position.file)
+    return [{ problem: message, file: where, place: position, text }]
+  }
+
+  /** What keeps an expression from being evaluated. */
+  async checkExpression(source: string): Promise<readonly CodeProblem[]> {
+    // In brackets it is no statement, and without them it closes none of ours: so it is an expression.
+    const code = `throw ${JSON.stringify(LOOKED)};(\n${source}\n);looked =\n${source}\n;`
+    const found = await this.#look(code, { language: 'js', form: 'script', fileName: 'expression' })
+    if (found === undefined) return []
+    const { message, position } = found
+    const lines = source.split('\n').length
+    const line = position === undefined ? 0 : ((position.line - 2) % (lines + 1)) + 1
+    // What stands behind it is ours.
+    const ended = line > lines && message.startsWith('SyntaxError')
+    const problem = ended ? 'SyntaxError: unexpected end of the expression' : message
+    const place = position !== undefined && line >= 1 && line <= lines && { line, column: position.column }
+    return [{ problem, ...(place && { place }), text: source }]
+  }
+
+  async #look(code: string, options: RunOptions): Promise<Found | undefined> {
+    this.#runtime ??= openRuntime()
+    const outcome = await (await this.#runtime).run(code, options)
+    switch (outcome.status) {
+      case 'failed': {
+        const { name, message, position } = outcome.error
+        if (message === LOOKED) return undefined
+        return { message: name === 'Error' ? message : `${name}: ${message}`, position }
+      }
+      case 'exhausted':
+        return { message: `is too much to be read: ${outcome.message}`, position: undefined }
+      default:
+        return { message: 'cannot be looked at', position: undefined }
+    }
+  }
+
+  async close(): Promise<void> {
+    await (await this.#runtime)?.close()
+  }
+}
+
+interface Found {
+  readonly message: string
+  readonly position: { readonly file: string; readonly line: number; readonly column: number } | undefined
+}
+
+async function readInside(folder: string, file: string): Promise<string> {
+  const tree = await openDirectoryFileTree({ root: folder })
+  try {
+    const { bytes } = await tree.stat(file)
+    if (bytes > MOST_BYTES) throw new CaissonError('denied', `it is larger than ${MOST_BYTES} bytes.`)
+    return new TextDecoder('utf-8', { fatal: true }).decode(await tree.read(file))
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new CaissonError('denied', 'it is no UTF-8 text.')
+  } finally {
+    await tree[ASYNC_DISPOSE]()
+  }
+}
