@@ -7,7 +7,8 @@
  */
 import type { BYOBRequest, ByteStreams, Bytes, Entry, Pull } from './byte-parts.ts'
 import type { ByteViews } from './byte-views.ts'
-import type { Chain, Link, Readable, Readables, Reader, ReadRequest, StreamCore } from './stream-parts.ts'
+import type { Chain, Link } from './chains.ts'
+import type { Readable, Readables, Reader, ReadRequest, StreamCore } from './stream-parts.ts'
 
 /** What streams of bytes do, but for the objects that guests hold. */
 export interface ByteFilling

@@ -1,5 +1,6 @@
 /** What the units of byte streams share. */
-import type { Chain, Readable, Reader, ReadRequest } from './stream-parts.ts'
+import type { Chain } from './chains.ts'
+import type { Readable, Reader, ReadRequest } from './stream-parts.ts'
 
 /** A part of a buffer that holds bytes. */
 export interface Entry {

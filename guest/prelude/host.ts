@@ -1,3 +1,4 @@
+import type { Chains } from './chains.ts'
 import type { Primordials } from './primordials.ts'
 import type { TimerHost, Timers } from './timers.ts'
 
@@ -50,6 +51,7 @@ export type Lent = ((request: object) => unknown) | undefined
 export interface Internals {
   readonly host: Host
   readonly primordials: Primordials
+  readonly chains: Chains
   readonly timers: Pick<Timers, 'set' | 'clear'>
   /** The capability `net.fetch` as the host installed it, if it was granted. */
   readonly netFetch: () => Lent

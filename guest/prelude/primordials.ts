@@ -18,6 +18,8 @@ export interface Primordials {
   /** A promise that is itself, or one that is resolved with anything else. */
   readonly resolved: (value?: unknown) => Promise<unknown>
   readonly rejected: (reason: unknown) => Promise<never>
+  /** A promise of what `act` gives or throws. */
+  readonly promised: (act: () => unknown) => Promise<unknown>
   /** What `then` is, unless a guest made something else of it. */
   readonly after: (
     promise: Promise<unknown>,
@@ -36,13 +38,23 @@ const nameOf = Object.getOwnPropertyDescriptor(
   Symbol.toStringTag,
 )?.get
 
+const resolved = Promise.resolve.bind(Promise) as Primordials['resolved']
+const rejected = Promise.reject.bind(Promise) as Primordials['rejected']
+
 export const primordials: Primordials = {
   apply: apply as Primordials['apply'],
   withResolvers: (
     Promise as unknown as { withResolvers: { bind(self: unknown): () => Resolvers<unknown> } }
   ).withResolvers.bind(Promise),
-  resolved: Promise.resolve.bind(Promise) as Primordials['resolved'],
-  rejected: Promise.reject.bind(Promise) as Primordials['rejected'],
+  resolved,
+  rejected,
+  promised: (act) => {
+    try {
+      return resolved(act())
+    } catch (error) {
+      return rejected(error)
+    }
+  },
   after: (promise, onFulfilled, onRejected) => apply(then, promise, [onFulfilled, onRejected]),
   typedArrayName: (value) => apply(nameOf as () => string, value, []),
 }

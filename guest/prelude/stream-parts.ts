@@ -11,27 +11,13 @@
  * way is in a unit of its own.
  */
 import type { Bytes } from './byte-parts.ts'
+import type { Chain, Chains } from './chains.ts'
 import type { Resolvers } from './primordials.ts'
 
 /** A promise with what settles it. */
 export interface Deferred extends Resolvers<unknown> {
   /** Whether it was settled, as far as `settle` and `refuse` did that. */
   isSettled: boolean
-}
-
-export interface Link<T> {
-  readonly value: T
-  size: number
-  next: Link<T> | undefined
-}
-
-/** First in, first out, with the sum of the sizes of what is in it. No index of an array is ever written. */
-export interface Chain<T> {
-  first: Link<T> | undefined
-  last: Link<T> | undefined
-  length: number
-  /** The sum of the sizes. */
-  total: number
 }
 
 /** What an algorithm of the standard is: what it does with its arguments, as a promise. */
@@ -50,12 +36,7 @@ export interface Strategy {
 export type Dictionary = Readonly<Record<string, unknown>>
 
 /** The unit `stream-core`. */
-export interface StreamCore {
-  readonly chain: <T>() => Chain<T>
-  /** @throws RangeError for a size that is negative, infinite or no number */
-  readonly push: <T>(chain: Chain<T>, value: T, size?: number) => void
-  /** Takes the first value out; there is one. */
-  readonly shift: <T>(chain: Chain<T>) => T
+export interface StreamCore extends Chains {
   readonly defer: () => Deferred
   readonly settle: (deferred: Deferred) => void
   /** Rejects one that is not settled, or gives another that is rejected; nobody has to handle it. */

@@ -4,6 +4,7 @@
  * A unit returns its exports by name. Those with the name of a global become it when the global is touched
  * (`lazy-globals.ts`); the others are for other units.
  */
+import { chains } from './chains.ts'
 import type { Host, Internals, UnitExports } from './host.ts'
 import { defineLazily } from './lazy-globals.ts'
 import { primordials } from './primordials.ts'
@@ -22,6 +23,7 @@ export function createInternals(
   const internals: Internals = {
     host,
     primordials,
+    chains,
     timers,
     netFetch: lent.netFetch,
     readBody: lent.readBody,

@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-e1e03820c88b6a8b',
+  id: 'quickjs-14247833058ea5d8',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -18,8 +18,8 @@ export const ENGINE_MANIFEST: EngineManifest = {
     rejectionField: 160,
   },
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
-  guest: '6a80862d0f3af2b426944b2f44433ad85971b8a9171ea5d83b897970a3815113',
-  base: 'sha256:6ffb2ba1e48957d2f17f78e4c1cffc2af4ed3ee0f48e650d1d1619e07ea51230',
+  guest: 'f9f21e96e16a52d6271bad370677481472263481f3c2dbeb401d776b4a0bcf14',
+  base: 'sha256:ff9db156c93ac7279be52b6a06304652c81f5fc760c0a26f76f296f5ae72f17e',
   profiles: {
     v8: {
       sha256: 'e943977dfb653e769f3c2f487e55d2a956c1f18590d102041c88017ebff13cfb',

@@ -1,9 +1,10 @@
 /** Streams of bytes that the library makes and reads itself: bodies of messages, blobs. */
 import type { ByteStreams } from '../byte-parts.ts'
+import type { Chain } from '../chains.ts'
 import { readableCreator } from '../create-readable.ts'
 import type { Unit } from '../host.ts'
 import type { StreamBodies } from '../stream-exports.ts'
-import type { Chain, Readable, Readables, StreamCore } from '../stream-parts.ts'
+import type { Readable, Readables, StreamCore } from '../stream-parts.ts'
 import type { StreamTee } from './stream-tee.ts'
 
 const unit: Unit<StreamBodies & Record<string, unknown>> = (internals) => {
