@@ -889,7 +889,7 @@ export const DEFENCES: readonly Defence[] = [
   {
     name: 'sqlite-one-refusal-of-many',
     against: 'One run that is refused makes all others of its group pay with a sync each.',
-    file: 'host-bindings/store/sqlite/write-group.ts',
+    file: 'host-bindings/store/sqlite/write-group.node.ts',
     find: 'if (CaissonError.is(error)) return () => reject(error)',
     replace: "if (CaissonError.is(error, 'disposed')) return () => reject(error)",
     tests: ['host-bindings/store/sqlite/sqlite-run-store.sqlite.test.ts'],
@@ -1147,6 +1147,14 @@ export const DEFENCES: readonly Defence[] = [
     find: 'if (ranOutIn !== record.turns.length || ',
     replace: 'if (ranOutIn !== Number.NaN || ',
     tests: ['test/checkpoints/log-prefixes.test.ts'],
+  },
+  {
+    name: 'logs-not-kept-again-and-again',
+    against: 'A guest fills its console once, and each of its checkpoints is as large as that.',
+    file: 'src/snapshot/container/state-changes.ts',
+    find: 'const MAX_STATE_BYTES = 2 * 1024 * 1024',
+    replace: 'const MAX_STATE_BYTES = 65_536',
+    tests: ['test/attacks/kept-weight.test.ts', 'src/snapshot/container/state-changes.test.ts'],
   },
   {
     name: 'budgets-outlive-the-process',

@@ -8,9 +8,12 @@ import { openBank } from './bank.ts'
 const KiB = 1024
 
 /** A store that says how many bytes it was given. */
-function weighed(): { readonly store: RunStore; readonly written: { log: number; blobs: number } } {
+function weighed(): {
+  readonly store: RunStore
+  readonly written: { log: number; blobs: number; last: number }
+} {
   const whole = createMemoryRunStore()
-  const written = { log: 0, blobs: 0 }
+  const written = { log: 0, blobs: 0, last: 0 }
   const store: RunStore = {
     ...boundStore(whole),
     append(run, at, entries, lease) {
@@ -19,6 +22,7 @@ function weighed(): { readonly store: RunStore; readonly written: { log: number;
     },
     putBlob(id, bytes) {
       written.blobs += bytes.length
+      written.last = bytes.length
       return whole.putBlob(id, bytes)
     },
   }
@@ -73,4 +77,21 @@ describe('large calls that are left open', () => {
     expect(await runtime.resume('r', { grants })).toMatchObject({ status: 'completed', value: 1 })
     expect(written.log + written.blobs - before).toBeLessThan(3 * LARGE)
   })
+})
+
+it('what a guest logged and rejected is not written again with every checkpoint', async () => {
+  const bank = openBank(later)
+  const { store, written } = weighed()
+  const runtime = await bank.open(store)
+  const source = `
+    let seed = 1
+    const noise = (n) => Array.from({ length: n }, () => (seed = (seed * 48271) % 0x7fffffff).toString(36)).join('')
+    for (let i = 0; i < 20; i++) console.log(noise(1500))
+    for (let i = 0; i < 50; i++) Promise.reject(new Error(noise(300)))
+    for (let i = 0; i < 12; i++) await bank.later(i)
+    return 1`
+  const outcome = await runtime.run(source, { run: 'r', grants: bank.grants, stopAtCall: 12 })
+  expect(outcome).toMatchObject({ status: 'suspended', usage: { logsDropped: 0 } })
+  expect(written.blobs).toBeGreaterThan(100 * KiB)
+  expect(written.last).toBeLessThan(20 * KiB)
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { SeededRandom } from '../../../test/seeded-random.ts'
 import { applyStateChanges, encodeStateChanges } from './state-changes.ts'
 
 /** States that have much in common, in other places. */
@@ -36,9 +37,34 @@ describe('changes of a state', () => {
     expect(encodeStateChanges(before, before.slice())).toHaveLength(3)
   })
 
-  it('are not sought in large states', () => {
-    expect(encodeStateChanges(new Uint8Array(65_537), new Uint8Array(1))).toBeUndefined()
-    expect(encodeStateChanges(new Uint8Array(1), new Uint8Array(65_537))).toBeUndefined()
+  it('are found in large states that have most in common, and take what is new', () => {
+    const random = new SeededRandom(7)
+    const large = Uint8Array.from({ length: 700_000 }, () => random.below(256))
+    const added = Uint8Array.from({ length: 3_000 }, () => random.below(256))
+    const after = new Uint8Array(703_000)
+    after.set(large.subarray(0, 250_000))
+    after.set(added, 250_000)
+    after.set(large.subarray(250_000), 253_000)
+    after[100] = (after[100] ?? 0) ^ 1
+    after[600_000] = (after[600_000] ?? 0) ^ 1
+    for (const [from, to] of [
+      [large, after],
+      [after, large],
+    ] as const) {
+      const changes = encodeStateChanges(from, to) as Uint8Array
+      // Compared as a whole: `toEqual` looks at each byte by itself.
+      expect(Buffer.compare(applyStateChanges(from, changes, to.length), to)).toBe(0)
+      expect(changes.length).toBeLessThan(5_000)
+    }
+  })
+
+  it('are not sought in states that are very large, or large and new', () => {
+    const random = new SeededRandom(8)
+    const noise = (): Uint8Array => Uint8Array.from({ length: 70_000 }, () => random.below(256))
+    expect(encodeStateChanges(noise(), noise())).toBeUndefined()
+    const most = 2 * 1024 * 1024
+    expect(encodeStateChanges(new Uint8Array(most + 1), new Uint8Array(1))).toBeUndefined()
+    expect(encodeStateChanges(new Uint8Array(1), new Uint8Array(most + 1))).toBeUndefined()
   })
 
   it('read from any bytes stay inside of the state, or are refused (invariant 2)', () => {

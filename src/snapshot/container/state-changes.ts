@@ -1,7 +1,8 @@
 /**
  * The state of a machine as copies out of that of its parent, with what is new between them.
  *
- * It is mostly names, limits and pending calls, which stay as they are from checkpoint to checkpoint.
+ * It is mostly names, limits, console lines and pending calls, which stay as they are from checkpoint to checkpoint. A
+ * guest can make it large, and must not make each of its checkpoints large by that.
  *
  * Invariants
  * 1. `applyStateChanges` of what `encodeStateChanges` wrote gives the same state.
@@ -11,8 +12,16 @@ import { ByteReader } from '../../base/byte-reader.ts'
 import { ByteWriter } from '../../base/byte-writer.ts'
 import { unzigzag, zigzag } from './zigzag.ts'
 
-/** Above, a state is written whole: finding copies would block the host. */
-const MAX_STATE_BYTES = 65_536
+/** Above, a state is written whole: comparing it would block the host. */
+const MAX_STATE_BYTES = 2 * 1024 * 1024
+/** Above, copies are found by samples of the parent's state, and a state with much that is new is written whole. */
+const LARGE_STATE_BYTES = 65_536
+/** What may be searched for in a large one, in bytes that are new: some milliseconds. */
+const MOST_SEARCHED = 32_768
+/** What a look nearby counts for, against one into the table. */
+const NEAR_COST = 20
+/** New bytes in a row after which what follows is not near in a large state. */
+const LONG_NEW_BYTES = 64
 
 /** What a copy must give to be worth its two or three bytes: where it goes on in step with the one before, and elsewhere. */
 const MIN_IN_STEP = 4
@@ -37,7 +46,7 @@ const seen = new Uint32Array(1 << TABLE_BITS)
 /** Filled anew each time. */
 const writer = new ByteWriter(512)
 
-/** Undefined when the states are too large for it. */
+/** Undefined when the states are too large for it, or have too little in common. */
 export function encodeStateChanges(before: Uint8Array, after: Uint8Array): Uint8Array | undefined {
   if (before.length > MAX_STATE_BYTES || after.length > MAX_STATE_BYTES) return undefined
   writer.clear()
@@ -46,10 +55,15 @@ export function encodeStateChanges(before: Uint8Array, after: Uint8Array): Uint8
   let copied = 0
   let at = 0
   let isIndexed = false
+  const isLarge = Math.max(before.length, after.length) > LARGE_STATE_BYTES
+  let searched = 0
   while (at < after.length) {
     let from = copied + at - literal
     if (matchLength(before, from, after, at) < MIN_IN_STEP) {
-      const near = findNear(before, from, after, at)
+      const looksNear = !isLarge || at - literal < LONG_NEW_BYTES
+      searched += looksNear ? NEAR_COST : 1
+      if (isLarge && searched > MOST_SEARCHED) return undefined
+      const near = looksNear ? findNear(before, from, after, at) : -1
       if (near >= 0) {
         const ahead = Math.floor(near / NEAR_SHIFTS.length)
         from += ahead + (NEAR_SHIFTS[near % NEAR_SHIFTS.length] as number)
@@ -110,7 +124,9 @@ function isSame(a: Uint8Array, from: number, b: Uint8Array, at: number): boolean
 
 function indexBytes(before: Uint8Array): void {
   seen.fill(0)
-  for (let i = 0; i + MIN_ELSEWHERE <= before.length; i++) seen[slot(before, i)] = i + 1
+  // As many samples as the table has places for: where most of a state is the same, one is met soon.
+  const step = before.length > LARGE_STATE_BYTES ? before.length >> TABLE_BITS : 1
+  for (let i = 0; i + MIN_ELSEWHERE <= before.length; i += step) seen[slot(before, i)] = i + 1
 }
 
 /** Where the bytes at `at` stand elsewhere; negative where they do not, or too few of them. */
