@@ -8,8 +8,8 @@ const inPage = (config) => ({
   platform: 'browser',
   target: 'es2022',
   loader: { '.wasm': 'copy' },
-  // Fetched when the first TypeScript is run.
-  external: ['*/engines/typescript.js'],
+  // Fetched when the first TypeScript is run, and when the first plan is read from text.
+  external: ['*/engines/typescript.js', 'yaml'],
 })
 
 const code = 'dist/src/entry/browser.js'
@@ -24,6 +24,13 @@ const checks = [
   },
   // Of it, checkpoints and kept runs are about 20 kB, and the standard library of guests 15 to 20.
   { name: 'browser: code', path: code, gzip: true, limit: '140 kB', modifyEsbuildConfig: inPage },
+  {
+    name: 'browser: YAML, when a plan is first read from text',
+    path: 'node_modules/yaml/browser/index.js',
+    import: '{ Lexer, parseDocument, isMap, isScalar, isSeq }',
+    gzip: true,
+    limit: '40 kB',
+  },
   {
     name: 'browser: TypeScript, when first run',
     path: 'dist/engines/typescript.js',

@@ -21,6 +21,8 @@ export { embedSources, type ReadProgram, type ReadSource } from '../graph/plan/e
 export { parsePlan } from '../graph/plan/parse-plan.ts'
 export type { Plan, PlanGrant, PlanNode, Scope, Template } from '../graph/plan/plan.ts'
 export { PLAN_JSON_SCHEMA } from '../graph/plan/plan-shape.ts'
+export { planMermaid } from '../graph/render/plan-mermaid.ts'
+export { planSvg } from '../graph/render/plan-svg.ts'
 export { DEFAULT_LIMITS, type LimitName, type Limits } from '../machine/limits.ts'
 export type { RunUsage } from '../machine/outcome.ts'
 export type { GuestError, LogEntry, LogLevel, ProgramForm, Usage } from '../machine/turn.ts'
