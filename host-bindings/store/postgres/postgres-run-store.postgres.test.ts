@@ -213,6 +213,29 @@ describe('a store in Postgres', () => {
     await careless.end()
   })
 
+  it('3: takes another connection where one had died before it was used', async () => {
+    let stale = 0
+    const store = await open({
+      pool: watchPostgres(pool, {
+        before: async ({ sql }) => {
+          if (stale === 0 || sql === 'ROLLBACK') return
+          stale -= 1
+          throw Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })
+        },
+      }),
+      schema: newSchema(),
+    })
+    const lease = await store.lease('r', HOUR_MS)
+    stale = 1
+    await store.append('r', 0, [text('a')], lease)
+    stale = 1
+    expect(await store.entries('r', 0, 9)).toEqual([text('a')])
+    for (const attempt of [() => store.append('r', 1, [text('b')], lease), () => store.head('r')]) {
+      stale = 2
+      await expect(attempt()).rejects.toMatchObject({ code: 'store_failed', details: { errno: 'EPIPE' } })
+    }
+  })
+
   it('2: does not wait for ever for somebody who holds a lock', async () => {
     const schema = newSchema()
     const store = await open({ pool, schema, timeoutMs: 1_000 })

@@ -5,7 +5,7 @@
  * 2. Nobody waits for ever: the server ends what takes too long, and where it does not even say that, the connection
  *    is given up.
  * 3. A transaction that may have been committed is not tried again. One that the server has undone for another's sake
- *    is, and so is one that had not begun because its connection had died meanwhile.
+ *    is, and so is what had not begun, or only reads, on a connection that had died meanwhile.
  * 4. Values travel apart from the statements, and come back as text, whatever a program has told `pg` to make of them.
  */
 import { CaissonError } from '../../../src/base/errors.ts'
@@ -41,8 +41,15 @@ export class PostgresSessions {
   }
 
   /** One statement that changes nothing. */
-  look(text: string, values: readonly unknown[] = []): Promise<PostgresResult> {
-    return this.#withClient((query) => query(text, values))
+  async look(text: string, values: readonly unknown[] = []): Promise<PostgresResult> {
+    const progress: Progress = { connected: false, begun: false }
+    const attempt = (): Promise<PostgresResult> => this.#withClient(progress, (query) => query(text, values))
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!isStale(progress, error)) throw error
+      return attempt()
+    }
   }
 
   /**
@@ -52,24 +59,25 @@ export class PostgresSessions {
    */
   async transact<T>(act: (query: Query) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
-      const begun = { yes: false }
+      const progress: Progress = { connected: false, begun: false }
       try {
-        return await this.#withClient((query) => this.#transact(query, act, begun))
+        return await this.#withClient(progress, (query) => this.#transact(query, act, progress))
       } catch (error) {
-        const stale = !begun.yes && attempt === 1 && isConnectionLost(error)
-        if (!stale && (!wasUndone(error) || attempt === MOST_ATTEMPTS)) throw error // invariant 3
+        const again = attempt === 1 && isStale(progress, error)
+        if (!again && (!wasUndone(error) || attempt === MOST_ATTEMPTS)) throw error // invariant 3
       }
     }
   }
 
-  async #transact<T>(query: Query, act: (query: Query) => Promise<T>, begun: { yes: boolean }): Promise<T> {
+  async #transact<T>(query: Query, act: (query: Query) => Promise<T>, progress: Progress): Promise<T> {
     await query(this.#begin)
-    begun.yes = true
+    progress.begun = true
     let result: T
     try {
       result = await act(query)
     } catch (error) {
-      if (!isConnectionLost(error)) await query('ROLLBACK')
+      // Where that fails, the connection is given up, and the server undoes it then.
+      if (!isConnectionLost(error)) await query('ROLLBACK').catch(ignore)
       throw error
     }
     const { command } = await query('COMMIT')
@@ -77,8 +85,9 @@ export class PostgresSessions {
     return result
   }
 
-  async #withClient<T>(act: (query: Query) => Promise<T>): Promise<T> {
+  async #withClient<T>(progress: Progress, act: (query: Query) => Promise<T>): Promise<T> {
     const client = await this.#connect()
+    progress.connected = true
     // A connection that dies while no statement is under way says so here, and must not end the process.
     client.on('error', ignore)
     let lost = false
@@ -114,7 +123,7 @@ export class PostgresSessions {
     let timer: ReturnType<typeof setTimeout> | undefined
     const silence = new Promise<never>((_, reject) => {
       const limitMs = this.#limitMs
-      timer = setTimeout(() => reject(new Error(`No answer for ${limitMs} ms.`)), limitMs)
+      timer = setTimeout(() => reject(new Silence(`No answer for ${limitMs} ms.`)), limitMs)
     })
     try {
       return await Promise.race([answer, silence])
@@ -123,6 +132,20 @@ export class PostgresSessions {
       answer.catch(ignore)
     }
   }
+}
+
+/** How far an attempt came. */
+interface Progress {
+  connected: boolean
+  begun: boolean
+}
+
+/** A server that does not even say that it takes too long. */
+class Silence extends Error {}
+
+/** Whether a connection had died before it was used: nothing can have happened on it. */
+function isStale({ connected, begun }: Progress, error: unknown): boolean {
+  return connected && !begun && isConnectionLost(error) && !(error instanceof Silence)
 }
 
 /** A column of the first row, as text. */

@@ -9,7 +9,7 @@ function sqliteCodeOf(error: unknown): string | undefined {
 
 /** Whether another process or connection is in the way, and the same may go well later. */
 export function isLocked(error: unknown): boolean {
-  return /^SQLITE_(?:BUSY|LOCKED)(?:_|$)/.test(sqliteCodeOf(error) ?? '')
+  return /^SQLITE_(?:BUSY|LOCKED|PROTOCOL)(?:_|$)/.test(sqliteCodeOf(error) ?? '')
 }
 
 /** The typed error for what SQLite said while the store was `doing` something. Typed errors stay as they are. */

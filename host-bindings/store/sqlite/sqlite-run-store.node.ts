@@ -2,7 +2,7 @@
  * Runs in one file of SQLite, for any number of processes of one machine at once.
  *
  * 1. What resolves is on the disk: its transaction was committed, and synced.
- * 2. Changes that are asked for in the same turn of the event loop are one transaction (see `write-group.ts`).
+ * 2. Changes that are asked for in the same turn of the event loop are one transaction (see `write-group.node.ts`).
  * 3. What two processes must not both do is decided in one transaction each; SQLite runs those one after the other.
  * 4. No clock that people can set decides who holds a run: a holder on this machine is gone when its process is,
  *    otherwise the uptime of the machine counts.
@@ -36,7 +36,7 @@ import { RunTable } from './run-table.ts'
 import { type SqliteConnection, SqliteStatements } from './sqlite-connection.ts'
 import { sqliteError } from './sqlite-error.ts'
 import { findStoreFile, makeStoreFile, SameFile } from './store-file.node.ts'
-import { WriteGroup } from './write-group.ts'
+import { WriteGroup } from './write-group.node.ts'
 
 export interface SqliteRunStoreOptions {
   /** How long to wait for other processes that write, in milliseconds; then it is `store_failed`. Default 10 seconds. */
