@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-14247833058ea5d8',
+  id: 'quickjs-5e28cae7f7b38abc',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -18,7 +18,7 @@ export const ENGINE_MANIFEST: EngineManifest = {
     rejectionField: 160,
   },
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
-  guest: 'f9f21e96e16a52d6271bad370677481472263481f3c2dbeb401d776b4a0bcf14',
+  guest: 'c078b4cc78d785469a6f570a1fedc88b0e5f135191bbd2d1b86b248b5d728cbd',
   base: 'sha256:ff9db156c93ac7279be52b6a06304652c81f5fc760c0a26f76f296f5ae72f17e',
   profiles: {
     v8: {

@@ -1,14 +1,7 @@
 /** What is assigned to the parts of a URL. Most programs only read them. */
 import type { Unit } from '../host.ts'
-import {
-  addSegments,
-  endOf,
-  type ParseHost,
-  SCHEME,
-  setFileHost,
-  splitPort,
-  withoutBreaks,
-} from './url/parse.ts'
+import { setFileHost } from './url/file-host.ts'
+import { addSegments, endOf, type ParseHost, SCHEME, splitPort, withoutBreaks } from './url/parse.ts'
 import { FRAGMENT, percentEncode, USERINFO } from './url/percent-encode.ts'
 import { isSpecial, portOf, type UrlRecord } from './url/record.ts'
 

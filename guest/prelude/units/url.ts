@@ -1,9 +1,20 @@
 /** `URL` of the URL standard. Hosts beyond ASCII are refused: no guest carries the tables of IDNA. */
 import { requireArguments, usvString as text } from '../arguments.ts'
 import type { Unit } from '../host.ts'
-import { encodeQuery, parseUrl, withoutBreaks } from './url/parse.ts'
+import {
+  encodeQuery,
+  endOf,
+  parseUrl,
+  readAuthority,
+  readPath,
+  readPathStart,
+  readTail,
+  shorten,
+  withoutBreaks,
+} from './url/parse.ts'
 import { isSpecial, serialize, serializeHost, serializePath, type UrlRecord } from './url/record.ts'
 import type { UrlHostExports } from './url-hosts.ts'
+import type { UrlRestExports } from './url-rest.ts'
 import type { SearchParamsExports } from './url-search-params.ts'
 import type { UrlPart, UrlSetterExports } from './url-setters.ts'
 
@@ -17,13 +28,19 @@ const unit: Unit = ({ use }) => {
     return (use('url-hosts') as unknown as UrlHostExports).parseHost(text, opaque)
   }
 
+  const PARTS = { endOf, isSpecial, readAuthority, readPath, readPathStart, readTail, shorten }
+  const read = (given: string, base?: UrlRecord): UrlRecord | undefined =>
+    parseUrl(given, base, parseHost, (url, rest, base) =>
+      (use('url-rest') as unknown as UrlRestExports).readRest(url, rest, base, parseHost, PARTS),
+    )
+
   /** @throws TypeError */
   function parse(input: unknown, base: unknown): UrlRecord {
-    const from = base === undefined ? undefined : parseUrl(text(base), undefined, parseHost)
+    const from = base === undefined ? undefined : read(text(base))
     if (base !== undefined && from === undefined)
       throw new TypeError(`Invalid base URL: "${clip(text(base))}".`)
     const given = text(input)
-    const url = parseUrl(given, from, parseHost)
+    const url = read(given, from)
     if (url === undefined) throw new TypeError(`Invalid URL: "${clip(given)}".`)
     return url
   }
@@ -63,7 +80,7 @@ const unit: Unit = ({ use }) => {
     get origin(): string {
       const { scheme } = this.#url
       if (scheme === 'blob') {
-        const inner = parseUrl(serializePath(this.#url), undefined, parseHost)
+        const inner = read(serializePath(this.#url))
         return inner && /^https?$/.test(inner.scheme) ? `${inner.scheme}://${serializeHost(inner)}` : 'null'
       }
       return isSpecial(scheme) && scheme !== 'file' ? `${scheme}://${serializeHost(this.#url)}` : 'null'

@@ -4,15 +4,7 @@
  *
  * Failure is undefined, and a thrown `Unreadable` where saying why helps.
  */
-import {
-  C0_CONTROL,
-  FRAGMENT,
-  PATH,
-  percentEncode,
-  QUERY,
-  SPECIAL_QUERY,
-  USERINFO,
-} from './percent-encode.ts'
+import { FRAGMENT, PATH, percentEncode, QUERY, SPECIAL_QUERY, USERINFO } from './percent-encode.ts'
 import { isSpecial, portOf, type UrlRecord } from './record.ts'
 
 /** Parses a host. Undefined is a failure. */
@@ -22,13 +14,16 @@ export type ParseHost = (text: string, opaque: boolean) => string | undefined
 // hundred bytes of source.
 const DRIVE_LETTER = /^[A-Za-z][:|]$/
 const DRIVE = /^[A-Za-z]:$/
-const STARTS_WITH_DRIVE_LETTER = /^[A-Za-z][:|](?:$|[/\\?#])/
 export const SCHEME: RegExp = /^([A-Za-z][A-Za-z0-9+\-.]*):/
+
+/** Reads what is no whole address with an authority (`../url-rest.ts`). */
+export type ReadRest = (url: UrlRecord, rest: string, base: UrlRecord | undefined) => UrlRecord | undefined
 
 export function parseUrl(
   given: string,
   base: UrlRecord | undefined,
   parseHost: ParseHost,
+  readRest: ReadRest,
 ): UrlRecord | undefined {
   const input = withoutBreaks(given.replace(/^[\0- ]+|[\0- ]+$/g, ''))
   const [prefix, name] = SCHEME.exec(input) ?? ['']
@@ -44,115 +39,22 @@ export function parseUrl(
     fragment: null,
   }
   const { scheme } = url
-  if (name === undefined) {
-    if (base === undefined) return undefined
-    url.scheme = base.scheme
-    if (typeof base.path === 'string') {
-      if (rest[0] !== '#') return undefined
-      url.path = base.path
-      url.query = base.query
-      readTail(url, rest)
-      return url
+  const hasSlashes = rest.startsWith('//')
+  if (scheme !== '' && scheme !== 'file') {
+    if (!isSpecial(scheme)) {
+      if (hasSlashes) return readAuthority(url, rest.slice(2), parseHost)
+    } else if (hasSlashes || base?.scheme !== scheme) {
+      return readAuthority(url, rest.replace(/^[/\\]+/, ''), parseHost)
     }
-    return base.scheme === 'file'
-      ? readFile(url, rest, base, parseHost)
-      : readRelative(url, rest, base, parseHost)
   }
-  if (scheme === 'file') return readFile(url, rest, base, parseHost)
-  if (isSpecial(scheme)) {
-    if (base?.scheme === scheme && !rest.startsWith('//')) return readRelative(url, rest, base, parseHost)
-    return readAuthority(url, rest.replace(/^[/\\]+/, ''), parseHost)
-  }
-  if (rest.startsWith('//')) return readAuthority(url, rest.slice(2), parseHost)
-  if (rest[0] === '/') readPath(url, rest.slice(1))
-  else {
-    const end = endOf(rest, /[?#]/)
-    // A space at the end would be lost, were the URL written without what follows.
-    url.path = percentEncode(rest.slice(0, end), C0_CONTROL).replace(/ $/, end < rest.length ? '%20' : ' ')
-    readTail(url, rest.slice(end))
-  }
-  return url
+  return readRest(url, rest, base)
 }
 
 export function withoutBreaks(text: string): string {
   return text.replace(/[\t\n\r]+/g, '')
 }
 
-/** Reads what follows a scheme, or stands without one, against `base`. */
-function readRelative(
-  url: UrlRecord,
-  rest: string,
-  base: UrlRecord,
-  parseHost: ParseHost,
-): UrlRecord | undefined {
-  const special = isSpecial(url.scheme)
-  const isSlash = (c: string | undefined) => c === '/' || (special && c === '\\')
-  if (isSlash(rest[0]) && isSlash(rest[1])) {
-    return readAuthority(url, special ? rest.replace(/^[/\\]+/, '') : rest.slice(2), parseHost)
-  }
-  url.username = base.username
-  url.password = base.password
-  url.host = base.host
-  url.port = base.port
-  if (isSlash(rest[0])) readPath(url, rest.slice(1))
-  else readAgainst(url, rest, base)
-  return url
-}
-
-/** A path without a slash before it, or none. */
-function readAgainst(url: UrlRecord, rest: string, base: UrlRecord): void {
-  const path = (base.path as readonly string[]).slice()
-  url.path = path
-  if (rest === '' || rest[0] === '#') url.query = base.query
-  if (rest === '' || rest[0] === '?' || rest[0] === '#') readTail(url, rest)
-  else {
-    if (url.scheme === 'file' && STARTS_WITH_DRIVE_LETTER.test(rest)) path.length = 0
-    else shorten(url, path)
-    readPath(url, rest)
-  }
-}
-
-function readFile(
-  url: UrlRecord,
-  rest: string,
-  base: UrlRecord | undefined,
-  parseHost: ParseHost,
-): UrlRecord | undefined {
-  url.host = ''
-  const from = base?.scheme === 'file' ? base : undefined
-  const slashes = /^[/\\]{0,2}/.exec(rest)?.[0].length ?? 0
-  const after = rest.slice(slashes)
-  if (slashes === 2) {
-    const end = endOf(after, /[/\\?#]/)
-    const host = after.slice(0, end)
-    if (DRIVE_LETTER.test(host)) readPath(url, after)
-    else {
-      if (host !== '' && !setFileHost(url, host, parseHost)) return undefined
-      readPathStart(url, after.slice(end))
-    }
-    return url
-  }
-  if (from !== undefined) url.host = from.host
-  if (slashes === 1) {
-    const drive = from?.path[0]
-    if (drive !== undefined && DRIVE.test(drive) && !STARTS_WITH_DRIVE_LETTER.test(after)) {
-      url.path = [drive]
-    }
-    readPath(url, after)
-  } else if (from !== undefined) readAgainst(url, rest, from)
-  else readPath(url, rest)
-  return url
-}
-
-/** @returns whether it is one */
-export function setFileHost(url: UrlRecord, text: string, parseHost: ParseHost): boolean {
-  const host = parseHost(text, false)
-  if (host === undefined) return false
-  url.host = host === 'localhost' ? '' : host
-  return true
-}
-
-function readAuthority(url: UrlRecord, rest: string, parseHost: ParseHost): UrlRecord | undefined {
+export function readAuthority(url: UrlRecord, rest: string, parseHost: ParseHost): UrlRecord | undefined {
   const end = endOf(rest, isSpecial(url.scheme) ? /[/\\?#]/ : /[/?#]/)
   const authority = rest.slice(0, end)
   const at = authority.lastIndexOf('@')
@@ -189,14 +91,14 @@ export function splitPort(text: string): readonly [host: string, port: string | 
   return [text, undefined]
 }
 
-function readPathStart(url: UrlRecord, rest: string): void {
+export function readPathStart(url: UrlRecord, rest: string): void {
   if (isSpecial(url.scheme)) readPath(url, rest.replace(/^[/\\]/, ''))
   else if (rest[0] === '/') readPath(url, rest.slice(1))
   else readTail(url, rest)
 }
 
 /** Reads segments behind those that are there, then query and fragment. */
-function readPath(url: UrlRecord, rest: string): void {
+export function readPath(url: UrlRecord, rest: string): void {
   const end = endOf(rest, /[?#]/)
   addSegments(url, rest.slice(0, end))
   readTail(url, rest.slice(end))
@@ -220,13 +122,13 @@ export function addSegments(url: UrlRecord, text: string): void {
   }
 }
 
-function shorten(url: UrlRecord, path: string[]): void {
+export function shorten(url: UrlRecord, path: string[]): void {
   if (url.scheme === 'file' && path.length === 1 && DRIVE.test(path[0] as string)) return
   path.pop()
 }
 
 /** `?query#fragment`, both of which may be missing. A query that is not there stays as it is. */
-function readTail(url: UrlRecord, rest: string): void {
+export function readTail(url: UrlRecord, rest: string): void {
   const end = endOf(rest, /#/)
   if (rest[0] === '?') url.query = encodeQuery(url, rest.slice(1, end))
   if (end < rest.length) url.fragment = percentEncode(rest.slice(end + 1), FRAGMENT)
