@@ -150,9 +150,9 @@ interface Found {
 async function readInside(folder: string, file: string): Promise<string> {
   const tree = await openDirectoryFileTree({ root: folder })
   try {
-    const { bytes } = await tree.stat(file)
-    if (bytes > MOST_BYTES) throw new CaissonError('denied', `it is larger than ${MOST_BYTES} bytes.`)
-    return new TextDecoder('utf-8', { fatal: true }).decode(await tree.read(file))
+    const bytes = await tree.read(file, { length: MOST_BYTES + 1 })
+    if (bytes.length > MOST_BYTES) throw new CaissonError('denied', `it is larger than ${MOST_BYTES} bytes.`)
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     throw new CaissonError('denied', 'it is no UTF-8 text.')

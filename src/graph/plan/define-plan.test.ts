@@ -177,6 +177,37 @@ describe('a plan is refused that', () => {
       { units: { cents: 51 } },
       /^\/nodes\/query\/budget\/units\/cents/,
     ],
+    [
+      'gives a plan in it what it has not',
+      '/nodes/inner',
+      {
+        kind: 'plan',
+        plan: {
+          format: 'plan/1',
+          name: 'i',
+          version: '1',
+          grants: ['kv.get'],
+          nodes: { a: { kind: 'wait', forMs: 1 } },
+        },
+      },
+      /^\/nodes\/inner\/plan\/grants\/0: "kv.get" is not among the grants of the plan$/,
+    ],
+    [
+      'gives a plan in it more of one part, and names another',
+      '/nodes/inner',
+      {
+        kind: 'plan',
+        budget: { fuel: 1 },
+        plan: {
+          format: 'plan/1',
+          name: 'i',
+          version: '1',
+          budget: { calls: 201 },
+          nodes: { a: { kind: 'wait', forMs: 1 } },
+        },
+      },
+      /^\/nodes\/inner\/plan\/budget\/calls: is 201, and what is around it has 200$/,
+    ],
     ['has a budget below zero', '/budget/fuel', -1, /^\/budget\/fuel: must be a whole number from 0/],
     [
       'chooses twice over a node',

@@ -241,7 +241,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /** A value as it is named in a problem. */
-export function nameOf(value: unknown): string {
+function nameOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'an object'

@@ -75,7 +75,8 @@ function visitExpression(
   }
   for (const [name, value] of Object.entries(values)) {
     const place = pointerTo(pointerTo(at, 'with'), name)
-    if (!NAME.test(name)) visitor.problem?.(place, 'is no name of a value: letters, digits and "_"')
+    if (!NAME.test(name) || name === '__proto__')
+      visitor.problem?.(place, 'is no name of a value: letters, digits and "_"')
     visitTemplate(value, place, visitor)
   }
 }
