@@ -30,8 +30,11 @@ export interface GuestFailure {
   readonly name?: string
   /** Plain data for the guest to act on, e.g. `{ retryAfterMs: 1200 }`. */
   readonly details?: Readonly<Record<string, string | number | boolean>>
-  /** Left out, the engine writes one where the guest awaits the call. Lines as the engine writes them; "" for none. */
-  readonly stack?: string
+  /**
+   * The stack that it has in the guest, in lines as the engine writes them; "" for none. Left out, the engine writes one
+   * where the guest awaits the call. (Not called `stack`: no error of the host's is a failure with a stack.)
+   */
+  readonly frames?: string
 }
 
 /** Answers the calls of `sync` capabilities inside a turn. Never throws: the frames below it are the guest's. */

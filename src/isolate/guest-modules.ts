@@ -171,8 +171,8 @@ export class GuestModules {
     if (problem === undefined) return { code: importSource(specifier, referrer, key) }
     const code = this.#held?.codes.get(referrer) ?? ''
     const place = placeOfImport(code, specifier)
-    const stack = place === undefined ? '' : frame(referrer, place)
-    return { failure: { ...problem, stack }, searched: code.length }
+    const frames = place === undefined ? '' : frame(referrer, place)
+    return { failure: { ...problem, frames }, searched: code.length }
   }
 
   #hold(files: readonly ModuleFile[]): Held {

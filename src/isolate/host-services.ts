@@ -403,7 +403,7 @@ export class HostServices implements InstanceHandlers {
   #importFailure(failure: GuestFailure): GuestFailure {
     const { file, line, column } = failure.details ?? {}
     const isPlace = typeof file === 'string' && typeof line === 'number' && typeof column === 'number'
-    return { ...failure, stack: isPlace ? this.frameAt(file, { line, column }) : '' }
+    return { ...failure, frames: isPlace ? this.frameAt(file, { line, column }) : '' }
   }
 
   /** Takes the modules that answer an import. Counted as what enters the guest. */

@@ -10,8 +10,9 @@ import { programAttempts } from '../program/forms.ts'
 import type { PrepareSource } from '../program/prepare-source.ts'
 import type { MachineMaker } from './machine-maker.ts'
 import type { ModuleOptions } from './module-options.ts'
+import { MAY_IMPORT } from './module-reader.ts'
 import type { RunOptions } from './options.ts'
-import { MAY_IMPORT, ProgramModules } from './program-modules.ts'
+import { ProgramModules } from './program-modules.ts'
 
 /** Options with the modules that were opened for them. */
 export type WithModules = { readonly programModules?: ProgramModules }

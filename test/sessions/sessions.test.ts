@@ -328,13 +328,10 @@ describe('a session', () => {
     const session = await open({ seed: 1 })
     await session.evaluate('Math.random(); crypto.randomUUID()')
     const from = await session.checkpoint()
-    const draw = async (fork?: string): Promise<unknown> =>
-      (
-        await turns(
-          await open({ from, ...(fork !== undefined && { fork }) }),
-          '[Math.random(), crypto.randomUUID()]',
-        )
-      )[0]
+    const draw = async (fork?: string): Promise<unknown> => {
+      const copy = await open({ from, ...(fork !== undefined && { fork }) })
+      return turns(copy, 'Math.random()', 'crypto.randomUUID()')
+    }
     const same = await draw()
     expect(await draw()).toEqual(same)
     const [a, b] = [await draw('a'), await draw('b')]

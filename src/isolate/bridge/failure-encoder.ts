@@ -9,16 +9,16 @@ export function encodeFailure(out: BytecodeBuffer, failure: GuestFailure): void 
   out.array(5)
   out.array(2)
   out.undefined()
-  out.array(6 + (failure.details === undefined ? 0 : 2) + (failure.stack === undefined ? 0 : 2))
+  out.array(6 + (failure.details === undefined ? 0 : 2) + (failure.frames === undefined ? 0 : 2))
   out.string(failure.name ?? 'Error')
   out.string(failure.message)
   out.boolean(false)
   out.undefined()
   out.string('code')
   out.string(failure.code)
-  if (failure.stack !== undefined) {
+  if (failure.frames !== undefined) {
     out.string('stack')
-    out.string(failure.stack)
+    out.string(failure.frames)
   }
   if (failure.details !== undefined) {
     out.string('details')
