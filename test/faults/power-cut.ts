@@ -3,7 +3,7 @@ import { openRunStoreIn } from '../../host-bindings/store/node/directory-run-sto
 import type { RunStore } from '../../src/ports/run-store.ts'
 import { type SimulatedMachine, simulateMachine } from './simulated-machine.ts'
 import { happened, pictureAfter, problemOf, STORY, StoryTeller } from './store-story.ts'
-import { type Random, VolatileDisk } from './volatile-disk.ts'
+import { type KeptChanges, type Random, VolatileDisk } from './volatile-disk.ts'
 import { type Operation, watchFolder } from './watched-folder.ts'
 
 interface AfterCut {
@@ -15,8 +15,13 @@ interface AfterCut {
 }
 
 /** Cuts the power before operation `number`, and says what is wrong afterwards, and whether the story can go on. */
-export async function problemsAt(number: number, seed: number, goOn: boolean): Promise<readonly string[]> {
-  const { store, acknowledged, machine } = await cutAt(number, drawFrom(seed))
+export async function problemsAt(
+  number: number,
+  seed: number,
+  goOn: boolean,
+  kept?: KeptChanges,
+): Promise<readonly string[]> {
+  const { store, acknowledged, machine } = await cutAt(number, drawFrom(seed), kept)
   const problem = await problemOf(store, STORY, acknowledged).catch(String)
   const failure = goOn ? await finishStory(store, machine, acknowledged) : undefined
   return [problem, failure].flatMap((one) =>
@@ -40,7 +45,7 @@ export async function listOperations(): Promise<readonly Operation[]> {
 }
 
 /** Cuts the power before operation `number`; nothing that comes after it happens. */
-async function cutAt(number: number, random: Random): Promise<AfterCut> {
+async function cutAt(number: number, random: Random, kept?: KeptChanges): Promise<AfterCut> {
   const disk = new VolatileDisk()
   const before = simulateMachine('boot 1')
   const folder = watchFolder(disk.open(), {
@@ -59,7 +64,7 @@ async function cutAt(number: number, random: Random): Promise<AfterCut> {
   } catch {
     // Every step after the cut fails.
   }
-  disk.cutPower(random)
+  disk.cutPower(random, kept)
   const machine = simulateMachine('boot 2')
   return { store: await openRunStoreIn(disk.open(), machine), machine, acknowledged }
 }

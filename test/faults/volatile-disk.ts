@@ -14,6 +14,9 @@ const BLOCK = 512
 /** Draws from 0 (included) to 1. */
 export type Random = () => number
 
+/** Which of the changes of names in a folder reached the disk, of so many since its last sync. */
+export type KeptChanges = 'any' | 'newest'
+
 interface FileNode {
   readonly kind: 'file'
   readonly ino: number
@@ -47,8 +50,8 @@ export class VolatileDisk {
   }
 
   /** The power goes and comes back. Folders and files that are open are so no more: open the root again. */
-  cutPower(random: Random): void {
-    this.#root = this.#afterCut(this.#root, random, new Map()) as FolderNode
+  cutPower(random: Random, kept: KeptChanges = 'any'): void {
+    this.#root = this.#afterCut(this.#root, random, kept, new Map()) as FolderNode
   }
 
   /** A sync of this file has failed: what was written and not synced is dropped, as Linux does. */
@@ -68,7 +71,7 @@ export class VolatileDisk {
     }
   }
 
-  #afterCut(node: Node, random: Random, done: Map<Node, Node>): Node {
+  #afterCut(node: Node, random: Random, kept: KeptChanges, done: Map<Node, Node>): Node {
     const known = done.get(node)
     if (known !== undefined) return known
     if (node.kind === 'file') {
@@ -78,8 +81,9 @@ export class VolatileDisk {
       return file
     }
     const names = new Map(node.durable)
-    for (const change of node.changes) {
-      if (random() < 0.5) continue
+    for (const [index, change] of node.changes.entries()) {
+      const isKept = kept === 'any' ? random() >= 0.5 : index === node.changes.length - 1
+      if (!isKept) continue
       for (const [name, child] of change) {
         if (child === undefined) names.delete(name)
         else names.set(name, child)
@@ -87,7 +91,7 @@ export class VolatileDisk {
     }
     const folder: FolderNode = { ...this.#folder(), ino: node.ino }
     done.set(node, folder)
-    for (const [name, child] of names) folder.now.set(name, this.#afterCut(child, random, done))
+    for (const [name, child] of names) folder.now.set(name, this.#afterCut(child, random, kept, done))
     folder.durable = new Map(folder.now)
     return folder
   }
