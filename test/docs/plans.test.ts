@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { CodeReader } from '../../src/cli/plan/code-reader.ts'
 import { parsePlan } from '../../src/graph/plan/parse-plan.ts'
 import { codeOf } from '../../src/graph/plan/plan-code.ts'
+import { planSvg } from '../../src/graph/render/plan-svg.ts'
 import { NODE_STATES, RUN_STATES } from '../../src/graph/run/transitions.ts'
 import { ROOT, theSnippet } from './documented-pages.ts'
 import { tableRows } from './markdown-table.ts'
@@ -36,6 +37,11 @@ describe('docs/plans.md', () => {
     for (const { source } of expressions) expect(await reader.checkExpression(source)).toEqual([])
     await reader.close()
     expect(programs.length * expressions.length).toBeGreaterThan(0)
+  })
+
+  it('shows the picture of its example: `caisson plan show --format svg` draws it anew', async () => {
+    const { plan } = await parsePlan(theSnippet('yaml', 'plan').code)
+    expect(readFileSync(join(ROOT, 'docs/plan.svg'), 'utf8')).toBe(`${planSvg(plan)}\n`)
   })
 
   it('tells every kind of node, with what it is and what it may say', () => {

@@ -126,8 +126,9 @@ export class CodeReader {
     const outcome = await (await this.#runtime).run(code, options)
     switch (outcome.status) {
       case 'failed': {
-        const { name, message, position } = outcome.error
+        const { name, message, code, position } = outcome.error
         if (message === LOOKED) return undefined
+        if (code === 'isolate_destroyed') throw new CaissonError(code, message)
         return { message: name === 'Error' ? message : `${name}: ${message}`, position }
       }
       case 'exhausted':
