@@ -18,8 +18,8 @@ export const DEFENCES: readonly Defence[] = [
     against:
       'A turn of a session puts a setter in the place of the input, and is given what later turns are told.',
     file: 'src/isolate/guest-program.ts',
-    find: "if (start.after !== undefined) this.#replace(guest.global, 'input', this.#input)",
-    replace: "if (start.after !== undefined) this.#define(guest.global, 'input', this.#input)",
+    find: 'if (start.after !== undefined) replaceProperty(',
+    replace: 'if (start.after !== undefined) setProperty(',
     tests: ['test/sessions/sessions.test.ts'],
   },
   {
@@ -1078,7 +1078,7 @@ export const DEFENCES: readonly Defence[] = [
   {
     name: 'restored-with-the-same-grants',
     against: 'A guest is restored with more rights than it had, or calls another function than it meant.',
-    file: 'src/isolate/host-services.ts',
+    file: 'src/isolate/numbered-capabilities.ts',
     find: 'if (missing.length > 0 || added.length > 0) {',
     replace: 'if (missing.length > 1e9) {',
     tests: ['src/isolate/capture.test.ts'],

@@ -1,6 +1,6 @@
 /** One program inside a guest: how it is installed, begun, and followed to its end. */
 
-import { LOAD_MODULE, type ModuleGraph } from '../machine/module-graph.ts'
+import type { ModuleGraph } from '../machine/module-graph.ts'
 import type { GuestCapability, GuestError, MachineStart, TurnEnd } from '../machine/turn.ts'
 import { type ProgramAttempt, programAttempts } from '../program/forms.ts'
 import { originalError } from '../program/original-error.ts'
@@ -9,15 +9,9 @@ import { locateError } from '../program/positions.ts'
 import type { SourcePlace } from '../program/source-place.ts'
 import { explainSyntaxError } from '../program/syntax-error.ts'
 import { DEFAULT_VALUE_LIMITS } from '../values/limits.ts'
-import {
-  defineConstants,
-  FAILED_NAME,
-  frame,
-  type GuestModules,
-  LOADER_NAME,
-  START_MODULE,
-} from './guest-modules.ts'
-import { HOST_FUNCTIONS } from './host-functions.ts'
+import { frame, type GuestModules, START_MODULE } from './guest-modules.ts'
+import { evaluateText, replaceProperty, setProperty } from './guest-properties.ts'
+import { installCapabilities } from './install-capabilities.ts'
 import type { PooledInstance } from './instance-pool.ts'
 import { MODULE_LOADER } from './module-loader-layout.ts'
 
@@ -35,10 +29,6 @@ const MAY_AWAIT = /await|\\/
 const PENDING = 0
 const FULFILLED = 1
 const REJECTED = 2
-
-/** The capabilities that the `fetch` of the library stands on. */
-const NET_FETCH = 'net.fetch'
-const READ_BODY = 'net.readBody'
 
 type Stage = 'evaluating' | 'final'
 
@@ -138,44 +128,7 @@ export class GuestProgram {
     capabilities: readonly GuestCapability[],
     functionFor: (name: string, index: number) => number,
   ): void {
-    if (capabilities.length === 0) return
-    const namespaces = new Map<string, number>()
-    capabilities.forEach(({ name }, index) => {
-      if (name === LOAD_MODULE) {
-        this.#defineLoader(functionFor(name, index))
-        return
-      }
-      const path = name.split('.')
-      const last = path.pop() ?? name
-      let object = this.#pooled.guest.global
-      let key = ''
-      for (const part of path) {
-        key += `.${part}`
-        let next = namespaces.get(key)
-        if (next === undefined) {
-          next = this.#pooled.instance.exports.QTS_NewObject(this.#pooled.guest.context)
-          namespaces.set(key, next)
-          this.#define(object, part, next)
-        }
-        object = next
-      }
-      const fn = functionFor(last, index)
-      this.#define(object, last, fn)
-      if (name === NET_FETCH) this.#pooled.callAndFree(this.#pooled.guest.lendFetch, fn)
-      if (name === READ_BODY) this.#pooled.callAndFree(this.#pooled.guest.lendReadBody, fn)
-      this.#pooled.free(fn)
-    })
-    this.#pooled.free(...namespaces.values())
-  }
-
-  /** Gives the modules of ours the functions by which they reach the host: constants, so that nothing replaces them. */
-  #defineLoader(load: number): void {
-    const { guest } = this.#pooled
-    const failed = this.#pooled.newFunction('importFailed', HOST_FUNCTIONS.importFailed)
-    this.#define(guest.global, LOADER_NAME, load)
-    this.#define(guest.global, FAILED_NAME, failed)
-    const defined = this.#evaluate(defineConstants(LOADER_NAME, FAILED_NAME), 0, 'caisson:loader')
-    this.#pooled.free(load, failed, defined)
+    if (capabilities.length > 0) installCapabilities(this.#pooled, capabilities, functionFor)
   }
 
   /** Starts the program. Returns the bytes that its input and its modules took. */
@@ -196,8 +149,10 @@ export class GuestProgram {
       bytes += writer.lastBytes
     }
     // What an earlier program was given is not this one's, and a setter that it left is not asked.
-    if (start.after !== undefined) this.#replace(guest.global, 'input', this.#input)
-    else if (input !== undefined || this.#inSession) this.#define(guest.global, 'input', this.#input)
+    if (start.after !== undefined) replaceProperty(this.#pooled, guest.global, 'input', this.#input)
+    else if (input !== undefined || this.#inSession) {
+      setProperty(this.#pooled, guest.global, 'input', this.#input)
+    }
     const attempts = programAttempts(source, form)
     for (const [i, attempt] of attempts.entries()) {
       if (this.#promise !== 0 || this.#evaluatedCell !== 0 || this.ready || this.#end !== undefined) break
@@ -289,13 +244,7 @@ export class GuestProgram {
 
   /** The cell of what `source` evaluates to, which the caller owns. */
   #evaluate(source: string, flags: number, fileName: string = this.#fileName): number {
-    const { instance, guest } = this.#pooled
-    const code = instance.allocateText(source)
-    const file = instance.allocateText(fileName)
-    const cell = instance.exports.QTS_Eval(guest.context, code.pointer, code.bytes, file.pointer, 0, flags)
-    instance.exports.free(code.pointer)
-    instance.exports.free(file.pointer)
-    return cell
+    return evaluateText(this.#pooled, source, flags, fileName)
   }
 
   #parses(source: string): boolean {
@@ -387,23 +336,6 @@ export class GuestProgram {
   #defaultExport(namespace: number): number {
     const { instance, guest } = this.#pooled
     return instance.exports.QTS_GetProp(guest.context, namespace, guest.defaultName)
-  }
-
-  /** Of an object that no code of the guest has seen yet. */
-  #define(object: number, name: string, value: number): void {
-    const { instance, guest } = this.#pooled
-    const key = instance.newString(guest.context, name)
-    instance.exports.QTS_SetProp(guest.context, object, key, value)
-    this.#pooled.free(key)
-  }
-
-  /** Of one that a guest has had: a data property of its own, whatever stood there. A writable one stays writable. */
-  #replace(object: number, name: string, value: number): void {
-    const { instance, guest } = this.#pooled
-    const { context, undefined: none } = guest
-    const key = instance.newString(context, name)
-    instance.exports.QTS_DefineProp(context, object, key, value, none, none, 1, 1, 1)
-    this.#pooled.free(key)
   }
 }
 

@@ -22,7 +22,6 @@ import {
   Refusal,
   type SyncCalls,
 } from '../machine/turn.ts'
-import { modulesWanted } from '../program/import-problem.ts'
 import type { SourcePlace } from '../program/source-place.ts'
 import { DEFAULT_VALUE_LIMITS } from '../values/limits.ts'
 import { ConsoleLog } from './console-log.ts'
@@ -35,6 +34,7 @@ import type { PooledInstance } from './instance-pool.ts'
 import type { IsolateState, PendingRecord } from './isolate-state.ts'
 import { LibraryServices } from './library-services.ts'
 import { LogicalClock } from './logical-clock.ts'
+import { type NumberedCapability, sameCapabilities } from './numbered-capabilities.ts'
 import { RandomStreams } from './randomness.ts'
 import { Rejections } from './rejections.ts'
 
@@ -47,11 +47,6 @@ const LEVELS: Readonly<Record<number, LogLevel>> = {
   [HOST_FUNCTIONS.info]: 'info',
   [HOST_FUNCTIONS.warn]: 'warn',
   [HOST_FUNCTIONS.error]: 'error',
-}
-
-/** A capability with its place in the host's list, which may differ from the guest's after a restore. */
-interface NumberedCapability extends GuestCapability {
-  readonly index: number
 }
 
 /** The part of an isolate's state that is kept here. */
@@ -480,40 +475,6 @@ export class HostServices implements InstanceHandlers {
     this.bytesIn += bytes
     if (this.bytesIn > this.#limits.bytesIn) this.#pooled.instance.gauge.halt('bytes')
   }
-}
-
-/**
- * The host's capabilities in the order of the guest's functions.
- * @throws CaissonError `checkpoint_refused` unless they are the same ones
- */
-function sameCapabilities(
-  captured: readonly GuestCapability[],
-  granted: readonly GuestCapability[],
-): readonly NumberedCapability[] {
-  // They are, and in the same order, whenever a guest is woken.
-  if (captured.length === granted.length && captured.every((one, i) => isSame(one, granted[i]))) {
-    return captured.map(({ name, sync }, index) => ({ name, sync, index }))
-  }
-  const index = new Map(granted.map(({ name, sync }, i) => [`${sync ? 'sync ' : ''}${name}`, i]))
-  const numbered = captured.map((capability) => ({
-    ...capability,
-    index: index.get(`${capability.sync ? 'sync ' : ''}${capability.name}`) ?? -1,
-  }))
-  const missing = numbered.filter(({ index }) => index < 0).map(({ name }) => name)
-  const names = new Set(captured.map(({ name }) => name))
-  const added = granted.filter(({ name }) => !names.has(name) && name !== LOAD_MODULE).map(({ name }) => name)
-  if (missing.length > 0 || added.length > 0) {
-    throw new CaissonError(
-      'checkpoint_refused',
-      `The guest was captured with other grants.${missing.length > 0 ? ` Missing now: ${missing.join(', ')}.` : ''}${added.length > 0 ? ` Not there then: ${added.join(', ')}.` : ''}${modulesWanted(missing)}`,
-      { details: { missing, added } },
-    )
-  }
-  return numbered
-}
-
-function isSame(one: GuestCapability, other: GuestCapability | undefined): boolean {
-  return one.name === other?.name && one.sync === other.sync
 }
 
 /** What a guest gets for an answer that it cannot take. Everything else goes on up. */
