@@ -5,10 +5,19 @@
  * 1. A buffer that is given is transferred: who gave it can neither see nor change what becomes of it.
  * 2. Nothing is written outside of the part of a buffer that the view showed when it was given.
  */
-import type { BYOBRequest, ByteStreams, Bytes, Entry, Pull } from './byte-parts.ts'
+import type { ByteStreams, Entry } from './byte-parts.ts'
 import type { ByteViews } from './byte-views.ts'
 import type { Chain, Link } from './chains.ts'
-import type { Readable, Readables, Reader, ReadRequest, StreamCore } from './stream-parts.ts'
+import type {
+  BYOBRequest,
+  Bytes,
+  Pull,
+  Readable,
+  Readables,
+  Reader,
+  ReadRequest,
+  StreamCore,
+} from './stream-parts.ts'
 
 /** What streams of bytes do, but for the objects that guests hold. */
 export interface ByteFilling

@@ -1,44 +1,11 @@
 /** What the units of byte streams share. */
-import type { Chain } from './chains.ts'
-import type { Readable, Reader, ReadRequest } from './stream-parts.ts'
+import type { BYOBRequest, Readable, Reader, ReadRequest } from './stream-parts.ts'
 
 /** A part of a buffer that holds bytes. */
 export interface Entry {
   readonly buffer: ArrayBuffer
   at: number
   length: number
-}
-
-/** A part of a buffer that is to be filled. */
-export interface Pull {
-  buffer: ArrayBuffer
-  readonly bufferLength: number
-  readonly at: number
-  readonly length: number
-  filled: number
-  /** How many bytes are enough. */
-  readonly least: number
-  readonly elementSize: number
-  /** Name of the class of the view that the reader gets; undefined for a `DataView`. */
-  readonly kind: string | undefined
-  /** Who reads: with a buffer of its own, or without; or nobody any more. */
-  reader: 'byob' | 'default' | 'none'
-}
-
-/** What a stream that fills buffers has beside what each has. */
-export interface Bytes {
-  pulls: Chain<Pull>
-  /** Size of the buffers for those that read without one. */
-  readonly autoAllocate: number | undefined
-  request: BYOBRequest | undefined
-}
-
-/** Behind a `ReadableStreamBYOBRequest`. */
-export interface BYOBRequest {
-  /** Undefined when it was answered. */
-  stream: Readable | undefined
-  view: Uint8Array | null
-  facade: object
 }
 
 /** The unit `byte-streams`: what each kind of stream does in its own way, and what tee needs. */

@@ -10,7 +10,6 @@
  * for each function. So there are few of either on the way from a stream to its first chunk, and what is not on that
  * way is in a unit of its own.
  */
-import type { Bytes } from './byte-parts.ts'
 import type { Chain, Chains } from './chains.ts'
 import type { Resolvers } from './primordials.ts'
 
@@ -92,6 +91,38 @@ export interface Readable {
   readonly isOfBytes: boolean
   /** Where it fills buffers. A stream of ours does when somebody asks it to; one of a guest's from the beginning. */
   bytes: Bytes | undefined
+  facade: object
+}
+
+/** A part of a buffer that is to be filled. */
+export interface Pull {
+  buffer: ArrayBuffer
+  readonly bufferLength: number
+  readonly at: number
+  readonly length: number
+  filled: number
+  /** How many bytes are enough. */
+  readonly least: number
+  readonly elementSize: number
+  /** Name of the class of the view that the reader gets; undefined for a `DataView`. */
+  readonly kind: string | undefined
+  /** Who reads: with a buffer of its own, or without; or nobody any more. */
+  reader: 'byob' | 'default' | 'none'
+}
+
+/** What a stream that fills buffers has beside what each has. */
+export interface Bytes {
+  pulls: Chain<Pull>
+  /** Size of the buffers for those that read without one. */
+  readonly autoAllocate: number | undefined
+  request: BYOBRequest | undefined
+}
+
+/** Behind a `ReadableStreamBYOBRequest`. */
+export interface BYOBRequest {
+  /** Undefined when it was answered. */
+  stream: Readable | undefined
+  view: Uint8Array | null
   facade: object
 }
 

@@ -62,7 +62,7 @@ export function writableSteps(
   }
 
   function begin(stream: Writable, started: unknown): void {
-    after(
+    void after(
       resolved(started),
       () => {
         stream.started = true
@@ -93,7 +93,7 @@ export function writableSteps(
     shift(stream.queue)
     const closed = stream.close()
     stop(stream)
-    after(
+    void after(
       closed,
       () => {
         closing.resolve(undefined)
@@ -119,7 +119,7 @@ export function writableSteps(
   function writeToSink(stream: Writable, chunk: unknown): void {
     const written = shift(stream.writes)
     stream.written = written
-    after(
+    void after(
       stream.write(chunk),
       () => {
         written.resolve(undefined)
@@ -185,7 +185,7 @@ export function writableSteps(
     }
     const aborted = abort(toAbort.reason)
     stop(stream)
-    after(
+    void after(
       aborted,
       () => {
         toAbort.done.resolve(undefined)

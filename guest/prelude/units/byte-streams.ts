@@ -1,10 +1,10 @@
 /** Streams of bytes of the Streams standard, as guests see them: the controller, and the reader with its own buffers. */
 import { dictionary, requireArguments } from '../arguments.ts'
 import { byteFilling } from '../byte-filling.ts'
-import type { BYOBRequest, ByteStreams, Bytes } from '../byte-parts.ts'
+import type { ByteStreams } from '../byte-parts.ts'
 import { byteViews } from '../byte-views.ts'
 import type { Unit } from '../host.ts'
-import type { Readable, Readables, Reader, StreamCore } from '../stream-parts.ts'
+import type { BYOBRequest, Bytes, Readable, Readables, Reader, StreamCore } from '../stream-parts.ts'
 
 const unit: Unit<ByteStreams & Record<string, unknown>> = ({ primordials, use }) => {
   const core = use('stream-core') as unknown as StreamCore

@@ -30,7 +30,7 @@ const unit: Unit<ByteTee & Record<string, unknown>> = (internals) => {
     let isReading = false
 
     const followReader = (followed: Reader): void => {
-      after(followed.closed.promise, undefined, (reason) => {
+      void after(followed.closed.promise, undefined, (reason) => {
         if (followed !== reader) return
         fail(one.stream, reason)
         fail(other.stream, reason)
@@ -76,7 +76,7 @@ const unit: Unit<ByteTee & Record<string, unknown>> = (internals) => {
 
     /** When a failure that came right after the bytes has reached the branches. */
     const later = (act: () => void): void => {
-      after(resolved(), () => {
+      void after(resolved(), () => {
         one.again = other.again = false
         act()
       })
@@ -84,8 +84,8 @@ const unit: Unit<ByteTee & Record<string, unknown>> = (internals) => {
 
     const pullAgain = (): void => {
       isReading = false
-      if (one.again) pull(one, other)
-      else if (other.again) pull(other, one)
+      if (one.again) void pull(one, other)
+      else if (other.again) void pull(other, one)
     }
 
     const pull = (branch: Branch, rest: Branch): Promise<unknown> => {

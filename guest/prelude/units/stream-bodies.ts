@@ -22,7 +22,7 @@ const unit: Unit<StreamBodies & Record<string, unknown>> = (internals) => {
 
     /** Nothing more is read; who asked for it hears why. */
     const refuse = (error: Error): void => {
-      after(cancel(stream, error), undefined, () => {})
+      void after(cancel(stream, error), undefined, () => {})
       fail(error)
     }
     const end = (): void => {

@@ -35,11 +35,11 @@ const unit: Unit<StreamCore & Record<string, unknown>> = ({ chains, primordials,
       const refused = deferred.isSettled ? defer() : deferred
       refused.isSettled = true
       refused.reject(reason)
-      after(refused.promise, undefined, nothing)
+      void after(refused.promise, undefined, nothing)
       return refused
     },
     follow: (promise, { resolve, reject }) => {
-      after(promise, () => resolve(undefined), reject)
+      void after(promise, () => resolve(undefined), reject)
     },
     sourceOf: (given) => {
       if (given === undefined) return NONE as never

@@ -79,7 +79,7 @@ const unit: Unit<StreamPipes & Record<string, unknown>> = ({ primordials, use })
       const act = (): void => {
         if (!action) finish(failure)
         else
-          after(
+          void after(
             action(),
             () => finish(failure),
             (reason) => finish({ reason }),
@@ -87,7 +87,7 @@ const unit: Unit<StreamPipes & Record<string, unknown>> = ({ primordials, use })
       }
       const settle = (): void => {
         const last = written
-        after(last, () => (last === written ? act() : settle()))
+        void after(last, () => (last === written ? act() : settle()))
       }
       if (target.state === 'writable' && !isClosing(target)) settle()
       else act()
@@ -112,7 +112,7 @@ const unit: Unit<StreamPipes & Record<string, unknown>> = ({ primordials, use })
 
     const step = (): void => {
       if (isEnding) return
-      after(
+      void after(
         writer.ready.promise,
         () => {
           if (isEnding) return
@@ -169,7 +169,7 @@ const unit: Unit<StreamPipes & Record<string, unknown>> = ({ primordials, use })
     onRejected: (() => void) | undefined,
   ): void {
     if (isSettled) (onFulfilled ?? onRejected)?.()
-    else after(promise, onFulfilled ?? nothing, onRejected ?? nothing)
+    else void after(promise, onFulfilled ?? nothing, onRejected ?? nothing)
   }
 
   /** Closes the destination, unless it is closed already; fails as it did. */
@@ -187,8 +187,8 @@ const unit: Unit<StreamPipes & Record<string, unknown>> = ({ primordials, use })
       if (left === 0) done.resolve(undefined)
     }
     const refuse = (reason: unknown): void => done.reject(reason)
-    after(one, count, refuse)
-    after(other, count, refuse)
+    void after(one, count, refuse)
+    void after(other, count, refuse)
     return done.promise
   }
 
@@ -206,7 +206,7 @@ const unit: Unit<StreamPipes & Record<string, unknown>> = ({ primordials, use })
       const target = writableOf(sides.writable)
       const options = optionsOf(given)
       requireUnlocked(source, target)
-      after(pipe(source, target, options), undefined, nothing)
+      void after(pipe(source, target, options), undefined, nothing)
       return readable
     },
   }

@@ -43,13 +43,13 @@ const unit: Unit<StreamTee & Record<string, unknown>> = (internals) => {
 
     const give = (chunk: unknown): void => {
       // A failure that came right after the chunk is to reach the branches first.
-      after(resolved(), () => {
+      void after(resolved(), () => {
         again = false
         const copy = bytes && !other.cancelled ? apply(slice, chunk, []) : chunk
         if (!one.cancelled) enqueue(one.stream, chunk)
         if (!other.cancelled) enqueue(other.stream, copy)
         isReading = false
-        if (again) pull()
+        if (again) void pull()
       })
     }
 
@@ -92,7 +92,7 @@ const unit: Unit<StreamTee & Record<string, unknown>> = (internals) => {
     }
     const one = branchOf()
     const other = branchOf()
-    after(reader.closed.promise, undefined, (reason) => {
+    void after(reader.closed.promise, undefined, (reason) => {
       fail(one.stream, reason)
       fail(other.stream, reason)
       finish()

@@ -163,7 +163,7 @@ const unit: Unit<StreamExports & Record<string, unknown>> = ({ defineLazily, pri
   }
 
   function begin(stream: Readable, started: unknown): void {
-    after(
+    void after(
       resolved(started),
       () => {
         stream.started = true
@@ -197,7 +197,7 @@ const unit: Unit<StreamExports & Record<string, unknown>> = ({ defineLazily, pri
     stream.again = stream.pulling
     if (stream.pulling) return
     stream.pulling = true
-    after(
+    void after(
       stream.pull(),
       () => {
         stream.pulling = false

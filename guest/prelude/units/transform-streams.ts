@@ -64,8 +64,7 @@ const unit: Unit<Transforms & Record<string, unknown>> = (internals) => {
       const flush = algorithmOf(given, 'flush')
       if (given.readableType !== undefined) throw new RangeError('"readableType" is not there yet.')
       const start = core.methodOf(given, 'start')
-      const isIdentity = given.transform === undefined
-      const transform = algorithmOf(given, 'transform')
+      const transform = core.methodOf(given, 'transform')
       if (given.writableType !== undefined) throw new RangeError('"writableType" is not there yet.')
       const started = defer()
       const outputMark = core.markOf(output, 0)
@@ -74,9 +73,8 @@ const unit: Unit<Transforms & Record<string, unknown>> = (internals) => {
       const controller = new TransformStreamDefaultController(OURS, stream)
       stream.cancel = cancel
       stream.flush = () => flush(controller)
-      stream.transform = isIdentity
-        ? (chunk) => promised(() => enqueue(stream, chunk))
-        : (chunk) => transform(chunk, controller)
+      stream.transform = (chunk) =>
+        promised(() => (transform ? transform(chunk, controller) : enqueue(stream, chunk)))
       follow(resolved(start?.(controller)), started)
     }
 
@@ -178,7 +176,7 @@ const unit: Unit<Transforms & Record<string, unknown>> = (internals) => {
     stream.finish = done
     const acted = act()
     stop(stream)
-    after(
+    void after(
       acted,
       () => {
         if (other.state === 'errored') done.reject(other.error)
