@@ -31,11 +31,11 @@ async function goOn(run: string): Promise<Outcome> {
 it('a process that is frozen at any moment pays nothing twice when it thaws', {
   timeout: 600_000,
 }, async () => {
+  const frozen = await world.start()
   for (let round = 0; round < 60; round += 1) {
     const run = `frozen-${round}`
     await world.park(run, 8)
     world.answer(run)
-    const frozen = await world.start()
     const ending = frozen.resume({ run, delayMs: 0 })
     await pause(80 * Math.random())
     frozen.signal('SIGSTOP')
@@ -45,7 +45,6 @@ it('a process that is frozen at any moment pays nothing twice when it thaws', {
     expect((await ending).end).toMatch(/^(?:completed|lease_lost|store_conflict)$/)
     expect(await world.store.entries(run, 0, 1_000)).toEqual(entries)
     expect(world.paidFor(run)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
-    frozen.signal('SIGKILL')
   }
 })
 

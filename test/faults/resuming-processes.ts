@@ -88,6 +88,12 @@ export async function openWorld(leaseMs: number): Promise<World> {
       child.on('close', () => running.delete(child))
       const paid: number[] = []
       const waiting = new Map<string, (ending: Ending) => void>()
+      let fail: (error: Error) => void = () => {}
+      const died = new Promise<never>((_, reject) => {
+        fail = reject
+      })
+      died.catch(() => {}) // also where nobody waits any more
+      child.on('close', () => fail(new Error('The process ended.')))
       const ready = new Promise<void>((resolve) => {
         createInterface({ input: child.stdout }).on('line', (line) => {
           const said = JSON.parse(line) as Ending & { ready?: true; paid?: number }
@@ -96,14 +102,16 @@ export async function openWorld(leaseMs: number): Promise<World> {
           else waiting.get(said.run)?.(said)
         })
       })
-      await ready
+      await Promise.race([ready, died])
       return {
         paid,
-        resume: (order) =>
-          new Promise((resolve) => {
+        resume(order) {
+          const ending = new Promise<Ending>((resolve) => {
             waiting.set(order.run, resolve)
             child.stdin.write(`${JSON.stringify(order)}\n`)
-          }),
+          })
+          return Promise.race([ending, died])
+        },
         signal: (name) => child.kill(name),
       }
     },
