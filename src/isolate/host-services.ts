@@ -34,8 +34,12 @@ import type { PooledInstance } from './instance-pool.ts'
 import type { IsolateState, PendingRecord } from './isolate-state.ts'
 import { LibraryServices } from './library-services.ts'
 import { LogicalClock } from './logical-clock.ts'
+<<<<<<< ours
 import { type NumberedCapability, sameCapabilities } from './numbered-capabilities.ts'
 import { RandomStreams } from './randomness.ts'
+=======
+import { checkRandomState, type RandomState, RandomStreams } from './randomness.ts'
+>>>>>>> theirs
 import { Rejections } from './rejections.ts'
 
 /** Fuel for the host's part of arming a timer. */
@@ -52,13 +56,16 @@ const LEVELS: Readonly<Record<number, LogLevel>> = {
 /** The part of an isolate's state that is kept here. */
 export type ServicesState = Omit<IsolateState, 'version' | 'program' | 'fuel' | 'wakeAtMs' | 'atEnd'>
 
+/** The streams, or what they are made of on first use: a seed, or the state of a guest that goes on. */
+type Randomness = RandomStreams | RandomState | Uint8Array
+
 interface ServicesParts {
   readonly limits: Limits
   readonly capabilities: readonly NumberedCapability[]
   readonly log: ConsoleLog
   readonly clock: LogicalClock
   /** The streams, or what they are made of on first use: most programs never ask. */
-  readonly random: RandomStreams | Uint8Array
+  readonly random: Randomness
 }
 
 export class HostServices implements InstanceHandlers {
@@ -78,7 +85,7 @@ export class HostServices implements InstanceHandlers {
   #library: LibraryServices | undefined
   readonly #rejections = new Rejections()
   readonly #pending = new Map<number, PendingRecord>()
-  #random: RandomStreams | Uint8Array
+  #random: Randomness
   #asked: PendingCall[] = []
   /** Positions of an error in terms of the author's source. */
   locate: (error: GuestError) => GuestError = (error) => error
@@ -129,12 +136,13 @@ export class HostServices implements InstanceHandlers {
     limits: Limits,
   ): HostServices {
     const capabilities = sameCapabilities(state.capabilities, granted)
+    checkRandomState(state.random)
     const services = new HostServices(pooled, syncCalls, {
       limits,
       capabilities,
       log: new ConsoleLog(limits.logBytes, state.log),
       clock: LogicalClock.fromState(state.clock),
-      random: RandomStreams.fromState(state.random),
+      random: state.random,
     })
     services.calls = state.calls
     services.bytesIn = state.bytesIn
@@ -147,7 +155,7 @@ export class HostServices implements InstanceHandlers {
   state(): ServicesState {
     return {
       clock: this.clock.state(),
-      random: this.#randomness().state(),
+      random: this.#randomState(),
       log: this.#log.state(),
       calls: this.calls,
       bytesIn: this.bytesIn,
@@ -296,6 +304,14 @@ export class HostServices implements InstanceHandlers {
 
   #randomness(): RandomStreams {
     if (this.#random instanceof Uint8Array) this.#random = new RandomStreams(this.#random)
+    else if (!(this.#random instanceof RandomStreams)) this.#random = RandomStreams.fromState(this.#random)
+    return this.#random
+  }
+
+  /** What nobody has used since it was written stays as it is. */
+  #randomState(): RandomState {
+    if (this.#random instanceof RandomStreams) return this.#random.state()
+    if (this.#random instanceof Uint8Array) this.#random = new RandomStreams(this.#random).state()
     return this.#random
   }
 

@@ -53,17 +53,8 @@ export class RandomStreams {
 
   /** @throws CaissonError `corrupted` when `state` is none */
   static fromState(state: RandomState): RandomStreams {
+    checkRandomState(state)
     const { seed, mathRandom, cryptoBytes } = state
-    const wordsAreValid =
-      mathRandom === undefined || (mathRandom.length === 4 && mathRandom.every((word) => word >>> 0 === word))
-    if (
-      seed.length !== 2 * SEED_BYTES ||
-      !wordsAreValid ||
-      !Number.isSafeInteger(cryptoBytes) ||
-      cryptoBytes < 0
-    ) {
-      throw new CaissonError('corrupted', 'The state of the random streams contradicts itself.')
-    }
     const streams = new RandomStreams(fromHex(seed))
     if (mathRandom !== undefined) streams.#math = new Xoshiro128(mathRandom)
     streams.#cryptoBytes = cryptoBytes
@@ -110,6 +101,17 @@ export class RandomStreams {
     new DataView(this.#cryptoInput.buffer).setBigUint64(SEED_BYTES, BigInt(index), true)
     this.#cryptoBlock = sha256Bytes(this.#cryptoInput)
   }
+}
+
+/** A seed as text; small letters are what is written. */
+const SEED_HEX = /^[0-9a-fA-F]{64}$/
+
+/** @throws CaissonError `corrupted` when `state` is none */
+export function checkRandomState({ seed, mathRandom, cryptoBytes }: RandomState): void {
+  const wordsAreValid =
+    mathRandom === undefined || (mathRandom.length === 4 && mathRandom.every((word) => word >>> 0 === word))
+  if (SEED_HEX.test(seed) && wordsAreValid && Number.isSafeInteger(cryptoBytes) && cryptoBytes >= 0) return
+  throw new CaissonError('corrupted', 'The state of the random streams contradicts itself.')
 }
 
 /**
