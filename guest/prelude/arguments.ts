@@ -1,4 +1,8 @@
-/** Arguments of functions that guests call, as Web IDL takes them. */
+/**
+ * Arguments of functions that guests call, as Web IDL takes them: one that is given and undefined counts. So their number
+ * is that of `arguments`, and the linter lets it stand in this folder (`biome.json`): rest parameters would change the
+ * `length` of the functions.
+ */
 
 /** @throws TypeError unless `given` arguments are enough */
 export function requireArguments(given: number, needed: number, what: string): void {

@@ -13,7 +13,6 @@ const unit: Unit = ({ use }) => {
   return {
     /** @throws InvalidCharacterError for a character above U+00FF */
     btoa(data: unknown): string {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'btoa')
       const text = `${data as string}`
       let out = ''
@@ -33,7 +32,6 @@ const unit: Unit = ({ use }) => {
 
     /** @throws InvalidCharacterError for what is no base64 */
     atob(data: unknown): string {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'atob')
       let text = `${data as string}`.replace(/[\t\n\f\r ]+/g, '')
       if (text.length % 4 === 0) text = text.replace(/={1,2}$/, '')

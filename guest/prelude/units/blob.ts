@@ -89,7 +89,6 @@ const unit: Unit<BlobExports & Record<string, unknown>> = ({ host, use }) => {
     readonly #lastModified: number
 
     constructor(parts: unknown, name: unknown, options: unknown = undefined) {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 2, 'File')
       super(parts ?? null, options)
       this.#name = usvString(name)

@@ -31,7 +31,6 @@ const unit: Unit = ({ host, use }) => {
 
   return {
     structuredClone(value: unknown, options: unknown = null): unknown {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'structuredClone')
       const { transfer } = dictionary(options, 'structuredClone')
       const list: readonly unknown[] = transfer === undefined ? [] : [...(transfer as Iterable<unknown>)]

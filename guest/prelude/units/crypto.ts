@@ -36,7 +36,6 @@ const unit: Unit = ({ host, use }) => {
 
     async digest(algorithm: unknown, data: unknown): Promise<ArrayBuffer> {
       void this.#own
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 2, 'crypto.subtle.digest')
       const name = `${(typeof algorithm === 'string' ? algorithm : dictionary(algorithm, 'digest').name) as string}`
       const bytes = ownBytesOf(data, 'crypto.subtle.digest')
@@ -71,7 +70,6 @@ const unit: Unit = ({ host, use }) => {
 
     getRandomValues(array: unknown): unknown {
       void this.#subtle
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'crypto.getRandomValues')
       const kind = kindOf.call(array)
       if (kind === undefined || kind.startsWith('Float')) {

@@ -48,7 +48,6 @@ const unit: Unit<EventExports & Record<string, unknown>> = ({ host, use }) => {
     #passive = false
 
     constructor(type: unknown, init: unknown = null) {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'Event')
       const { bubbles, cancelable, composed } = dictionary(init, 'Event')
       this.#type = `${type as string}`
@@ -158,7 +157,6 @@ const unit: Unit<EventExports & Record<string, unknown>> = ({ host, use }) => {
     readonly #detail: unknown
 
     constructor(type: unknown, init: unknown = null) {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'CustomEvent')
       super(type, init)
       this.#detail = dictionary(init, 'CustomEvent').detail ?? null
@@ -175,7 +173,6 @@ const unit: Unit<EventExports & Record<string, unknown>> = ({ host, use }) => {
     readonly #listeners: Listener[] = []
 
     addEventListener(type: unknown, callback: unknown, options: unknown = null): void {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 2, 'EventTarget.addEventListener')
       const given =
         typeof options === 'object' && options !== null ? (options as Record<string, unknown>) : {}
@@ -199,7 +196,6 @@ const unit: Unit<EventExports & Record<string, unknown>> = ({ host, use }) => {
     }
 
     removeEventListener(type: unknown, callback: unknown, options: unknown = null): void {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 2, 'EventTarget.removeEventListener')
       if (!isCallback(callback, 'removeEventListener')) return
       const listener = this.#find(`${type as string}`, callback, captures(options))

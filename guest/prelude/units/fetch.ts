@@ -57,7 +57,6 @@ const unit: Unit = ({ netFetch, readBody, use }) => {
 
   return {
     async fetch(input: unknown, init: unknown = undefined): Promise<object> {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'fetch')
       const { url, method, headers, redirect, body, signal } = (
         use('request') as unknown as RequestExports

@@ -27,42 +27,36 @@ const unit: Unit<FormDataExports & Record<string, unknown>> = ({ loaded }) => {
     }
 
     append(name: unknown, value: unknown, fileName: unknown = undefined): void {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       const given = arguments.length
       requireArguments(given, 2, 'FormData.append')
       this.#entries.push(entry(loaded, [name, value, ...(given > 2 ? [fileName] : [])]))
     }
 
     delete(name: unknown): void {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'FormData.delete')
       const wanted = usvString(name)
       this.#entries = this.#entries.filter(([one]) => one !== wanted)
     }
 
     get(name: unknown): string | object | null {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'FormData.get')
       const wanted = usvString(name)
       return this.#entries.find(([one]) => one === wanted)?.[1] ?? null
     }
 
     getAll(name: unknown): (string | object)[] {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'FormData.getAll')
       const wanted = usvString(name)
       return this.#entries.filter(([one]) => one === wanted).map(([, value]) => value)
     }
 
     has(name: unknown): boolean {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'FormData.has')
       const wanted = usvString(name)
       return this.#entries.some(([one]) => one === wanted)
     }
 
     set(name: unknown, value: unknown, fileName: unknown = undefined): void {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       const given = arguments.length
       requireArguments(given, 2, 'FormData.set')
       const made = entry(loaded, [name, value, ...(given > 2 ? [fileName] : [])])

@@ -38,7 +38,6 @@ const unit: Unit<HeadersExports & Record<string, unknown>> = () => {
     }
 
     append(name: unknown, value: unknown): void {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 2, 'Headers.append')
       const [key, text] = [headerName(name), headerText(value)]
       this.#change()
@@ -46,7 +45,6 @@ const unit: Unit<HeadersExports & Record<string, unknown>> = () => {
     }
 
     delete(name: unknown): void {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'Headers.delete')
       const key = headerName(name)
       this.#change()
@@ -54,7 +52,6 @@ const unit: Unit<HeadersExports & Record<string, unknown>> = () => {
     }
 
     get(name: unknown): string | null {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'Headers.get')
       return this.#values.get(headerName(name))?.join(', ') ?? null
     }
@@ -64,13 +61,11 @@ const unit: Unit<HeadersExports & Record<string, unknown>> = () => {
     }
 
     has(name: unknown): boolean {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'Headers.has')
       return this.#values.has(headerName(name))
     }
 
     set(name: unknown, value: unknown): void {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 2, 'Headers.set')
       const [key, text] = [headerName(name), headerText(value)]
       this.#change()

@@ -46,7 +46,6 @@ const unit: Unit<RequestExports & Record<string, unknown>> = ({ use }) => {
     #signal: object | undefined
 
     constructor(input: unknown, init: unknown = undefined) {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       if (ready === undefined) requireArguments(arguments.length, 1, 'Request')
       this.#parts = ready ?? requestParts(input, init)
       ready = undefined

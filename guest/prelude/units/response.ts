@@ -56,7 +56,6 @@ const unit: Unit<ResponseExports & Record<string, unknown>> = ({ host, use }) =>
     }
 
     static redirect(url: unknown, status: unknown = 302): Response {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'Response.redirect')
       const { URL } = use('url') as unknown as { URL: new (url: string) => { href: string } }
       const { href } = new URL(usvString(url))
@@ -66,7 +65,6 @@ const unit: Unit<ResponseExports & Record<string, unknown>> = ({ host, use }) =>
     }
 
     static json(data: unknown, init: unknown = undefined): Response {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'Response.json')
       const text = JSON.stringify(data)
       if (text === undefined) throw new TypeError('Response.json takes what JSON can say.')

@@ -51,14 +51,12 @@ const unit: Unit<SearchParamsExports & Record<string, unknown>> = ({ host }) => 
     }
 
     append(name: unknown, value: unknown): void {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 2, 'URLSearchParams.append')
       this.#pairs.push([text(name), text(value)])
       this.#update()
     }
 
     delete(name: unknown, value: unknown = undefined): void {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'URLSearchParams.delete')
       const isMeant = matcher(name, value)
       this.#pairs = this.#pairs.filter((pair) => !isMeant(pair))
@@ -66,25 +64,21 @@ const unit: Unit<SearchParamsExports & Record<string, unknown>> = ({ host }) => 
     }
 
     get(name: unknown): string | null {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'URLSearchParams.get')
       return this.#pairs.find(matcher(name))?.[1] ?? null
     }
 
     getAll(name: unknown): string[] {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'URLSearchParams.getAll')
       return this.#pairs.filter(matcher(name)).map(([, value]) => value)
     }
 
     has(name: unknown, value: unknown = undefined): boolean {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'URLSearchParams.has')
       return this.#pairs.some(matcher(name, value))
     }
 
     set(name: unknown, value: unknown): void {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 2, 'URLSearchParams.set')
       const isMeant = matcher(name)
       const pair: Pair = [text(name), text(value)]

@@ -50,7 +50,6 @@ const unit: Unit = ({ use }) => {
     #params: object | undefined
 
     constructor(url: unknown, base: unknown = undefined) {
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'URL')
       this.#url = parse(url, base)
     }
