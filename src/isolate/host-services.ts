@@ -34,12 +34,8 @@ import type { PooledInstance } from './instance-pool.ts'
 import type { IsolateState, PendingRecord } from './isolate-state.ts'
 import { LibraryServices } from './library-services.ts'
 import { LogicalClock } from './logical-clock.ts'
-<<<<<<< ours
 import { type NumberedCapability, sameCapabilities } from './numbered-capabilities.ts'
-import { RandomStreams } from './randomness.ts'
-=======
 import { checkRandomState, type RandomState, RandomStreams } from './randomness.ts'
->>>>>>> theirs
 import { Rejections } from './rejections.ts'
 
 /** Fuel for the host's part of arming a timer. */
