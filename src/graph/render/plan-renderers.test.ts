@@ -93,6 +93,16 @@ describe('the picture of a plan', () => {
     )
   })
 
+  it('keeps the text of a node within its box, however wide its letters are', () => {
+    const svg = planSvg(planOf('W'.repeat(200)))
+    const texts = svg.slice(svg.indexOf('<rect class="card')).matchAll(/<text class="(\w+)[^>]*>|<(\/?)svg/g)
+    let inside = -1
+    for (const [, style, closing] of texts) {
+      if (style === undefined) inside += closing === '/' ? -1 : 1
+      else if (style !== 'kind') expect(inside).toBe(0)
+    }
+  })
+
   it('shows every node, and what the plan may do, in light and dark', () => {
     fc.assert(
       fc.property(arbitraryPlan(1), (plan) => {

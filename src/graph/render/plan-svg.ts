@@ -4,7 +4,8 @@
  *
  * Invariants
  * 1. The picture is inert: no script, no link, no address, nothing that is fetched; texts of the plan are only texts.
- * 2. It reads in light and dark, and says in words that it is a plan.
+ * 2. No text of a node reaches out of its box.
+ * 3. It reads in light and dark, and says in words that it is a plan.
  */
 import { clipText, escapeHtml } from '../../base/escape-text.ts'
 import type { Plan } from '../plan/plan.ts'
@@ -36,18 +37,18 @@ export function planSvg(plan: Plan): string {
   const inner = Math.max(graph.width, 420)
   const head = [
     textLine(0, 18, 'name', `${plan.name} ${plan.version}`, inner),
-    ...wrapped(plan.description ?? '', inner, 3).map((line, i) =>
-      textLine(0, 42 + i * LINE, 'soft', line, inner),
+    ...wrapped(plan.description ?? '', 'soft', inner, 3).map(({ text }, i) =>
+      textLine(0, 42 + i * LINE, 'soft', text, inner),
     ),
   ]
   let y = 18 + 24 + (head.length - 1) * LINE
   let told = ''
   for (const [label, text] of authorityOf(plan).slice(0, MOST_AUTHORITY)) {
-    const lines = wrapped(text, inner - 90, 4)
+    const lines = wrapped(text, 'mono', inner - 90, 4)
     if (label !== told) head.push(textLine(0, y, 'soft', label, 90))
     told = label
     for (const line of lines) {
-      head.push(textLine(90, y, 'mono', line, inner - 90))
+      head.push(textLine(90, y, 'mono', line.text, inner - 90))
       y += LINE
     }
   }
@@ -116,15 +117,11 @@ function drawNode(node: NodeOutline): Drawing {
   const told = facts.filter(([label]) => TOLD.has(label))
   const lines: Line[] = [
     { style: 'id', text: id },
-    ...wrapped(title ?? '', WIDEST - 2 * CARD_PAD, 2).map((text) => ({ style: 'plain', text })),
-    ...wrapped(does, WIDEST - 2 * CARD_PAD, 3).map((text) => ({
-      style: kind === 'approval' ? 'plain' : 'mono',
-      text,
-    })),
+    ...wrapped(title ?? '', 'plain', WIDEST - 2 * CARD_PAD, 2),
+    ...wrapped(does, kind === 'approval' ? 'plain' : 'mono', WIDEST - 2 * CARD_PAD, 3),
     ...told
       .slice(0, 6)
-      .flatMap(([label, text]) => wrapped(`${label} ${text}`, WIDEST - 2 * CARD_PAD, 2))
-      .map((text) => ({ style: 'soft', text })),
+      .flatMap(([label, text]) => wrapped(`${label} ${text}`, 'soft', WIDEST - 2 * CARD_PAD, 2)),
     ...(told.length > 6 ? [{ style: 'soft', text: `and ${told.length - 6} more` }] : []),
   ]
   const within = inner === undefined ? undefined : drawScope(inner)
@@ -139,7 +136,10 @@ function drawNode(node: NodeOutline): Drawing {
   const parts = [
     `<rect class="card ${kind}${inner === undefined ? '' : ' holds'}" width="${width}" height="${height}" rx="9"/>`,
     `<text class="kind ${kind}" x="${width - CARD_PAD}" y="24">${kind}</text>`,
+    // A picture of its own cuts what is wider than it was taken for: no text of a node lies over another one.
+    `<svg width="${width - CARD_PAD / 2}" height="${height}">`,
     ...lines.map(({ style, text }, i) => textLine(CARD_PAD, 24 + i * LINE, style, text, room)),
+    '</svg>',
     ...(within === undefined ? [] : [at((width - within.width) / 2, textHeight + 12, within.svg)]),
   ]
   return { svg: parts.join(''), width, height }
@@ -153,13 +153,14 @@ function textLine(x: number, y: number, style: string, text: string, room: numbe
   return `<text class="${style}" x="${x}" y="${y}">${safe(fitted(text, style, room))}</text>`
 }
 
+const NARROW = 7
 /** Pixels of a character of Latin script on average, by style; of one that is wide, twice as many. */
 const CHARACTER: Readonly<Record<string, number>> = { name: 10.4, id: 8.3, mono: 7.5, kind: 6.4 }
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{3fffd}]/u
 
 function widthOf({ style, text }: Line): number {
-  const unit = CHARACTER[style] ?? 6.7
+  const unit = CHARACTER[style] ?? NARROW
   let width = 0
   // Escapes take more room than what they stand for.
   for (const character of shownText(text.slice(0, 1_000))) width += WIDE.test(character) ? 2 * unit : unit
@@ -175,19 +176,19 @@ function fitted(text: string, style: string, room: number): string {
 }
 
 /** Lines of text that fit; what is left over is cut by the last of them. */
-function wrapped(text: string, room: number, most: number): readonly string[] {
-  const columns = Math.max(10, Math.floor(room / 7.5))
+function wrapped(text: string, style: string, room: number, most: number): readonly Line[] {
+  const columns = Math.max(10, Math.floor(room / (CHARACTER[style] ?? NARROW)))
   const lines: string[] = []
   let line = ''
   for (const word of text.split(/\s+/)) {
-    if (lines.length === most - 1) line = line === '' ? word : `${line} ${word}`
-    else if (line === '' || line.length + word.length < columns) line = line === '' ? word : `${line} ${word}`
+    if (line === '' || lines.length === most - 1 || line.length + word.length < columns)
+      line = line === '' ? word : `${line} ${word}`
     else {
       lines.push(line)
       line = word
     }
   }
-  return [...lines, line].filter((one) => one !== '')
+  return [...lines, line].filter((one) => one !== '').map((one) => ({ style, text: one }))
 }
 
 /** Never a character that XML does not know. */
