@@ -143,7 +143,7 @@ async function goOn(
       await runner.record(
         { type: 'proposed', plan: digest, input: given, by: 'ann' },
         { type: 'approved', plan: digest, by: 'bob' },
-        { type: 'started', by: 'bob' },
+        { type: 'started', by: 'bob', atMs: systemClock.now() },
       )
     }
     await runner.drive()

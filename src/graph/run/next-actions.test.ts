@@ -63,7 +63,7 @@ describe('a run', () => {
     const digest = `sha256:${'0'.repeat(64)}` as never
     state.apply({ type: 'proposed', plan: digest, input: { value: 1 }, by: 'x' })
     state.apply({ type: 'approved', plan: digest, by: 'x' })
-    state.apply({ type: 'started', by: 'x' })
+    state.apply({ type: 'started', by: 'x', atMs: 0 })
     const event: RunEvent = { node: 'b', type: 'node_started', attempt: 1, input: { value: 1 } }
     expect(() => state.apply(event)).toThrow(/Node "b" cannot begin here/)
     expect(state.events).toBe(3)
@@ -76,7 +76,7 @@ describe('a run', () => {
     state.apply({ type: 'rejected', by: 'y', reason: 'no' })
     for (const event of [
       { type: 'approved', plan: digest, by: 'x' },
-      { type: 'started', by: 'x' },
+      { type: 'started', by: 'x', atMs: 0 },
       { node: 'a', type: 'node_started', attempt: 1, input: { value: 1 } },
     ] as RunEvent[])
       expect(() => state.apply(event)).toThrow(/rejected|cannot begin/)

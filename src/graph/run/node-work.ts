@@ -1,10 +1,12 @@
 /** What does the work of programs and calls: the runner decides when, and writes down how it ended. */
+
+import type { Limits } from '../../machine/limits.ts'
 import type { CallNode, Program, ProgramNode } from '../plan/plan.ts'
-import type { Failure } from './run-event.ts'
+import type { Failure, Used } from './run-event.ts'
 import type { NodeCall } from './run-state.ts'
 
-/** How a piece of work ended. */
-export type WorkEnd =
+/** How a piece of work ended, and what it used up. */
+export type WorkEnd = { readonly used?: Used } & (
   | { readonly end: 'value'; readonly value: unknown }
   /** `repeatable`: whether doing it again cannot do twice what may have been done once. */
   | { readonly end: 'failure'; readonly error: Failure; readonly repeatable: boolean }
@@ -12,6 +14,7 @@ export type WorkEnd =
   | { readonly end: 'in_doubt' }
   /** The runtime may not go on: it lost the run, or cannot write it down. */
   | { readonly end: 'lost'; readonly error: Error }
+)
 
 /** A piece of work, in whatever process. */
 export interface Work {
@@ -38,10 +41,12 @@ export interface CallWork extends Work {
 }
 
 export interface ProgramWork extends Work {
-  readonly node: Program & Pick<ProgramNode, 'grants' | 'limits'>
+  readonly node: Program & Pick<ProgramNode, 'grants'>
   readonly attempt: number
   /** Whether an earlier process may have begun this attempt. */
   readonly resumed: boolean
+  /** Its own, within what is left of all budgets. */
+  readonly limits: Limits
 }
 
 /** What a host brings to run the nodes of plans. Never rejects: whatever goes wrong is an end. */

@@ -19,6 +19,18 @@ export interface Failure {
   readonly retryAfterMs?: number
 }
 
+/** What was used up. */
+export interface Used {
+  readonly fuel?: number
+  readonly calls?: number
+  /** Attempts of nodes. */
+  readonly steps?: number
+  readonly activeMs?: number
+  readonly bytes?: number
+  /** By units of the capabilities' costs. */
+  readonly units?: Readonly<Record<string, number>>
+}
+
 /** How a call ended. */
 export type CallAnswer =
   | { readonly ok: true; readonly value: ValueRef }
@@ -45,10 +57,16 @@ export type RunEvent =
   | { readonly type: 'proposed'; readonly plan: Digest; readonly input: ValueRef; readonly by: string }
   | { readonly type: 'approved'; readonly plan: Digest; readonly by: string }
   | { readonly type: 'rejected'; readonly by: string; readonly reason: string }
-  | { readonly type: 'started'; readonly by: string }
+  | { readonly type: 'started'; readonly by: string; readonly atMs: number }
   | { readonly type: 'frozen'; readonly reason: FreezeReason; readonly message: string }
   /** A person, or a policy that says so, confirmed the digest of exactly the point it stands at. */
-  | { readonly type: 'confirmed'; readonly point: Digest; readonly by: string }
+  | {
+      readonly type: 'confirmed'
+      readonly point: Digest
+      readonly by: string
+      /** On top of the budget of the plan. */
+      readonly more?: Used & { readonly wallMs?: number }
+    }
   | { readonly type: 'cancel_asked'; readonly by: string; readonly reason: string }
   /** Nothing more starts: what was done is undone next, if anything can be. */
   | { readonly type: 'failing'; readonly error: Failure; readonly node: string }
@@ -60,7 +78,8 @@ export type RunEvent =
   | { readonly type: 'compensated'; readonly left: readonly string[] }
   | NodeEvent
 
-export type NodeEvent = { readonly node: string } & (
+/** `used` is what the node used up since its last event that says so. */
+export type NodeEvent = { readonly node: string; readonly used?: Used } & (
   | { readonly type: 'node_started'; readonly attempt: number; readonly input: ValueRef }
   | { readonly type: 'node_skipped'; readonly reason: SkipReason }
   /** A call was let in: from here on its effect may have happened. */

@@ -9,9 +9,19 @@
 import type { Digest } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 import type { Plan, PlanNode } from '../plan/plan.ts'
-import type { CallAnswer, Failure, NodeEvent, RunEvent, SkipReason, ValueRef, Waiting } from './run-event.ts'
+import type {
+  CallAnswer,
+  Failure,
+  NodeEvent,
+  RunEvent,
+  SkipReason,
+  Used,
+  ValueRef,
+  Waiting,
+} from './run-event.ts'
 import { innerScope, type ScopePlan, scopePlan } from './scope-plan.ts'
 import { type NodeStatus, nextNodeStatus, nextRunStatus, type RunStatus, SETTLED } from './transitions.ts'
+import { addUsed } from './used.ts'
 
 /** One node of one scope: of an `each` there are as many as it has items. */
 export interface NodeState {
@@ -30,6 +40,8 @@ export interface NodeState {
   waiting: Waiting | undefined
   retryAtMs: number | undefined
   error: Failure | undefined
+  /** By it, all its attempts, and the nodes inside of it. */
+  used: Used
   /** The node that stands in for it after it failed. */
   standby: string | undefined
   /** Scopes inside of it: of an `each` by item, of a `loop` the round that is under way, of a `plan` one. */
@@ -87,6 +99,11 @@ export class RunState {
   root: ScopeState | undefined
   failure: { readonly node: string; readonly error: Failure } | undefined
   output: ValueRef | undefined
+  startedAtMs: number | undefined
+  /** By all nodes. */
+  used: Used = {}
+  /** What was allowed on top of the budget of the plan. */
+  more: Used & { readonly wallMs?: number } = {}
   /** The highest number of a call so far. */
   calls = 0
   /** Events so far. */
@@ -134,8 +151,14 @@ export class RunState {
         this.input = event.input
         break
       case 'started':
+        this.startedAtMs = event.atMs
         this.root = this.#open('', 0, undefined, scopePlan(this.plan))
         break
+      case 'confirmed': {
+        const { wallMs = 0, ...more } = event.more ?? {}
+        this.more = { ...addUsed(this.more, more), wallMs: (this.more.wallMs ?? 0) + wallMs }
+        break
+      }
       case 'failing':
         this.failure = { node: event.node, error: event.error }
         break
@@ -156,6 +179,7 @@ export class RunState {
     const state = known ?? this.#begin(event.node)
     const before = known?.status
     state.status = status
+    this.#spend(state, event)
     this.#note(state, event)
     if (before !== undefined && isLive(before) && !isLive(status)) this.#leave(state)
     else if ((before === undefined || !isLive(before)) && isLive(status)) this.#enter(state)
@@ -164,6 +188,17 @@ export class RunState {
       (before === undefined || !SETTLED.has(before) || event.type === 'node_recovered')
     )
       this.#settle(state)
+  }
+
+  /** An attempt is a step, and a call that was let in is one whatever became of it. */
+  #spend(state: NodeState, { used, type }: NodeEvent): void {
+    const own = type === 'node_started' ? { steps: 1 } : type === 'node_called' ? { calls: 1 } : undefined
+    for (const more of [used, own]) {
+      if (more === undefined) continue
+      this.used = addUsed(this.used, more)
+      for (let at: NodeState | undefined = state; at !== undefined; at = at.scope.owner)
+        at.used = addUsed(at.used, more)
+    }
   }
 
   /** Takes over what an event says of a node. */
@@ -266,6 +301,7 @@ export class RunState {
       waiting: undefined,
       retryAtMs: undefined,
       error: undefined,
+      used: {},
       standby: undefined,
       inner: new Map(),
       items: undefined,

@@ -2,19 +2,21 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createMemoryRunStore } from '../../../host-bindings/store/memory-run-store.ts'
 import { nodeCheckpointPorts } from '../../../host-bindings/system/checkpoint-ports.node.ts'
+import type { Digest } from '../../base/digest.ts'
 import { Journal } from '../../journal/journal.ts'
 import type { RunStore } from '../../ports/run-store.ts'
 import { definePlan } from '../plan/define-plan.ts'
 import type { Plan, PlanNode } from '../plan/plan.ts'
 import { arbitraryPlan } from './arbitrary-plan.testkit.ts'
 import type { CallWork, NodeWork, ProgramWork, WorkEnd } from './node-work.ts'
-import type { Failure, RunEvent } from './run-event.ts'
+import type { Failure, RunEvent, Used } from './run-event.ts'
 import { RunState } from './run-state.ts'
 import { RunValues } from './run-values.ts'
 import { Runner } from './runner.ts'
 import { ENDED } from './transitions.ts'
 
 const call = (more: object = {}): PlanNode => ({ kind: 'call', capability: 'a.b', ...more }) as PlanNode
+const NO_DIGEST = `sha256:${'0'.repeat(64)}` as Digest
 const TRANSIENT: Failure = { class: 'transient', code: 'network_failed', message: 'no' }
 
 function planOf(nodes: Record<string, PlanNode>, more: Partial<Plan> = {}): Plan {
@@ -78,7 +80,13 @@ const EXPRESSIONS: Readonly<Record<string, (values: Readonly<Record<string, unkn
 }
 
 /** A process that goes on with the run of a store until it comes to rest. */
-async function goOn(store: RunStore, plan: Plan, world: World, input: unknown = null): Promise<Process> {
+async function goOn(
+  store: RunStore,
+  plan: Plan,
+  world: World,
+  input: unknown = null,
+  more?: Used,
+): Promise<Process> {
   const lease = await store.lease('run', 60_000)
   const state = new RunState(plan)
   const values = new RunValues(store)
@@ -107,9 +115,11 @@ async function goOn(store: RunStore, plan: Plan, world: World, input: unknown = 
       await runner.record(
         { type: 'proposed', plan: digest, input: given, by: 'ann' },
         { type: 'approved', plan: digest, by: 'bob' },
-        { type: 'started', by: 'bob' },
+        { type: 'started', by: 'bob', atMs: world.nowMs },
       )
     }
+    if (more !== undefined && state.status === 'frozen')
+      await runner.record({ type: 'confirmed', point: NO_DIGEST, by: 'bob', more })
     await decideAll(state, runner)
     await runner.drive()
     while (await decideAll(state, runner)) await runner.drive()
@@ -125,11 +135,12 @@ interface Process {
   readonly values: RunValues
 }
 
-/** People who agree with everything, and say that what is in doubt did not happen. */
+/** People who agree with everything but more budget, and say that what is in doubt did not happen. */
 async function decideAll(state: RunState, runner: Runner): Promise<boolean> {
   const events: RunEvent[] = []
-  if (state.status === 'frozen')
-    events.push({ type: 'confirmed', point: `sha256:${'0'.repeat(64)}` as never, by: 'bob' })
+  const frozenNodes = [...state.live.values()].some(({ status }) => status === 'frozen')
+  if (state.status === 'frozen' && !frozenNodes) return false
+  if (state.status === 'frozen') events.push({ type: 'confirmed', point: NO_DIGEST, by: 'bob' })
   for (const { path, status, waiting, input } of state.live.values()) {
     if (status === 'frozen') events.push({ node: path, type: 'node_thawed', again: true })
     if (status !== 'waiting' || waiting?.for !== 'person') continue
@@ -323,6 +334,60 @@ describe('a plan that is run', () => {
     const { values, state } = await run(planOf(chain), world)
     expect(state.status).toBe('completed')
     expect(values.stored).toHaveLength(1)
+  })
+})
+
+describe('a budget', () => {
+  const three = { a: call(), b: call({ after: ['a'] }), c: call({ after: ['b'] }) }
+
+  it('of steps is not gone beyond, and the run stands still before the next one', async () => {
+    const world = new World()
+    const { state } = await run(planOf(three, { budget: { steps: 2 } }), world)
+    expect(state.status).toBe('frozen')
+    expect(state.used).toEqual({ steps: 2, calls: 2 })
+    expect(world.effects).toHaveLength(2)
+  })
+
+  it('of calls is shared by those that are made at once', async () => {
+    const world = new World()
+    const { state } = await run(planOf({ a: call(), b: call(), c: call() }, { budget: { calls: 2 } }), world)
+    expect(state.status).toBe('frozen')
+    expect(world.effects).toHaveLength(2)
+  })
+
+  it('of a node bounds everything in it', async () => {
+    const each: PlanNode = {
+      kind: 'each',
+      over: [1, 2, 3, 4],
+      most: 4,
+      concurrency: 1,
+      budget: { calls: 3 },
+      do: { nodes: { one: call() } },
+    }
+    const world = new World()
+    const { state } = await run(planOf({ all: each }, { budget: { calls: 10 } }), world)
+    expect(state.status).toBe('frozen')
+    expect(world.effects).toHaveLength(3)
+    expect(state.node('all')?.used.calls).toBe(3)
+  })
+
+  it('goes on where it was after the process died, and with what a person allows on top', async () => {
+    const store = createMemoryRunStore()
+    const plan = definePlan(planOf(three, { budget: { steps: 2 } })).plan
+    const world = new World()
+    const first = await goOn(store, plan, world)
+    expect(first.state.status).toBe('frozen')
+    const again = await goOn(store, plan, world)
+    expect([again.state.status, again.state.used.steps]).toEqual(['frozen', 2])
+    const more = await goOn(store, plan, world, null, { steps: 1 })
+    expect([more.state.status, more.state.used.steps]).toEqual(['completed', 3])
+  })
+
+  it('of time ends the wait', async () => {
+    const plan = planOf({ a: { kind: 'wait', forMs: 100_000 } }, { budget: { wallMs: 5_000 } })
+    const world = new World()
+    const { state } = await run(plan, world)
+    expect([state.status, world.nowMs]).toEqual(['frozen', 6_000])
   })
 })
 

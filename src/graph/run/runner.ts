@@ -11,14 +11,16 @@
  */
 import { asError, CaissonError } from '../../base/errors.ts'
 import type { Journal } from '../../journal/journal.ts'
+import { parseLimits } from '../../machine/limits.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { digestValue } from '../../values/digest-value.ts'
 import type { PlanNode } from '../plan/plan.ts'
+import { leftFor, leftIn, limitsWithin, Reserve, usedUp, wallEndMs } from './budgets.ts'
 import { type EvaluateExpression, Evaluator, ExpressionFailed, type Overrides } from './evaluate.ts'
 import { type Action, dueMs, isFailing, nextActions, nextDueMs } from './next-actions.ts'
 import type { CallWork, NodeWork, WorkEnd } from './node-work.ts'
 import { fallbackFor, retryAtMs } from './retry.ts'
-import type { Failure, FreezeReason, NodeEvent, RunEvent, ValueRef } from './run-event.ts'
+import type { Failure, FreezeReason, NodeEvent, RunEvent, Used, ValueRef } from './run-event.ts'
 import type { NodeState, RunState, ScopeState } from './run-state.ts'
 import type { RunValues } from './run-values.ts'
 
@@ -51,6 +53,7 @@ export class Runner {
   /** The node that an earlier process was undoing. */
   #undoing: NodeState | undefined
   readonly #stop = new AbortController()
+  readonly #reserve = new Reserve()
   #failure: Error | undefined
   #changed: (() => void) | undefined
   #lastCall: number
@@ -128,6 +131,10 @@ export class Runner {
     }
     if (state.status !== 'running') return
     const nowMs = clock.now()
+    if (nowMs >= (wallEndMs(state) ?? Number.POSITIVE_INFINITY)) {
+      this.#emit({ type: 'frozen', reason: 'budget', message: 'No wallMs is left.' })
+      return
+    }
     for (const node of state.live.values()) {
       const due = dueMs(node)
       if (due !== undefined && due <= nowMs) this.#under(node.path, () => this.#wake(node))
@@ -155,8 +162,10 @@ export class Runner {
   /** Until something changed, or a timer is due. False where neither will ever be. */
   async #pause(): Promise<boolean> {
     const { state, clock, sleep } = this.#parts
-    const due = state.status === 'running' ? nextDueMs(state) : undefined
-    if (due === undefined && this.#busy.size === 0) return false
+    const next = state.status === 'running' ? nextDueMs(state) : undefined
+    if (next === undefined && this.#busy.size === 0) return false
+    const end = state.status === 'running' ? wallEndMs(state) : undefined
+    const due = next === undefined || end === undefined ? (next ?? end) : Math.min(next, end)
     const waker = new AbortController()
     const wake = (): void => waker.abort()
     const changed = new Promise<void>((resolve) => {
@@ -243,6 +252,11 @@ export class Runner {
     }
     // What happened meanwhile may have decided that nothing begins any more.
     if (signal.aborted || state.status !== 'running' || isFailing(scope)) return
+    const part = begun.type === 'node_started' ? usedUp(leftIn(state, scope, this.#reserve)) : undefined
+    if (part !== undefined) {
+      this.#emit({ type: 'frozen', reason: 'budget', message: `No ${part} is left for "${path}".` })
+      return
+    }
     this.#emit(begun)
     const node_ = state.node(path)
     if (begun.type === 'node_skipped' || node_ === undefined) return
@@ -268,15 +282,18 @@ export class Runner {
   async #work(state: NodeState, resumed: boolean): Promise<void> {
     const { node } = state
     switch (node.kind) {
-      case 'call':
-        return this.#ended(
-          state,
-          await this.#call(state, node.capability, {
-            path: state.path,
-            input: await this.#parts.values.load(state.input ?? NOTHING),
-            timeoutMs: node.timeoutMs,
-          }),
-        )
+      case 'call': {
+        const { path, input } = state
+        const giveBack = this.#reserve.take(state, { calls: 1 })
+        const work = {
+          path,
+          input: await this.#parts.values.load(input ?? NOTHING),
+          timeoutMs: node.timeoutMs,
+        }
+        const end = await this.#call(state, node.capability, work)
+        giveBack()
+        return this.#ended(state, end)
+      }
       case 'program':
         return this.#ended(state, await this.#program(state, resumed))
       case 'each':
@@ -324,35 +341,43 @@ export class Runner {
     const { node } = state
     if (node.kind !== 'program') throw new TypeError('No program.')
     await this.#parts.journal.flush()
-    return this.#parts.work.program({
+    const limits = limitsWithin(parseLimits(node.limits), leftFor(this.#parts.state, state, this.#reserve))
+    const { fuel, calls, wallMs: activeMs, bytesIn, bytesOut } = limits
+    const giveBack = this.#reserve.take(state, { fuel, calls, activeMs, bytes: bytesIn + bytesOut })
+    const end = await this.#parts.work.program({
       path: state.path,
       node,
+      limits,
       input: await this.#parts.values.load(state.input ?? NOTHING),
       timeoutMs: node.timeoutMs,
       signal: this.#signalOf(state.path),
       attempt: state.attempt,
       resumed,
     })
+    giveBack()
+    return end
   }
 
   async #ended(state: NodeState, end: WorkEnd): Promise<void> {
     const { path } = state
     // Brought to rest: who goes on takes it up.
     if (end.end !== 'value' && this.#stop.signal.aborted && this.#failure === undefined) return
+    const used = end.used === undefined ? {} : { used: end.used }
     switch (end.end) {
       case 'value': {
         const answer = state.call?.answer
         const output = answer?.ok === true ? answer.value : await this.#parts.values.keep(end.value)
-        this.#emit({ node: path, type: 'node_completed', output })
+        this.#emit({ node: path, type: 'node_completed', output, ...used })
         return
       }
       case 'failure':
-        if (this.#parts.state.status !== 'cancelling') return this.#failed(state, end.error, end.repeatable)
-        this.#emit({ node: path, type: 'node_cancelled' })
+        if (this.#parts.state.status !== 'cancelling')
+          return this.#failed(state, end.error, end.repeatable, used)
+        this.#emit({ node: path, type: 'node_cancelled', ...used })
         return
       case 'in_doubt':
-        if (this.#parts.state.status === 'cancelling') this.#fail(state, IN_DOUBT)
-        else this.#freeze(state, 'in_doubt', `Whether "${path}" took effect is not known.`)
+        if (this.#parts.state.status === 'cancelling') this.#fail(state, IN_DOUBT, used)
+        else this.#freeze(state, 'in_doubt', `Whether "${path}" took effect is not known.`, used)
         return
       case 'lost':
         throw end.error
@@ -360,37 +385,47 @@ export class Runner {
   }
 
   /** An attempt failed: it is made again, something stands in for it, or the node has failed. */
-  async #failed(state: NodeState, error: Failure, repeatable: boolean): Promise<void> {
+  async #failed(
+    state: NodeState,
+    error: Failure,
+    repeatable: boolean,
+    used: { readonly used?: Used } = {},
+  ): Promise<void> {
     const { node, path, scope } = state
     if (node.kind !== 'call' && node.kind !== 'program') {
-      this.#emit({ node: path, type: 'node_failed', error })
+      this.#emit({ node: path, type: 'node_failed', error, ...used })
       return
     }
     const atMs = retryAtMs(node.retry, state.attempt, error, this.#parts.clock.now(), repeatable)
     if (atMs !== undefined) {
-      this.#emit({ node: path, type: 'node_retrying', atMs, error })
+      this.#emit({ node: path, type: 'node_retrying', atMs, error, ...used })
       return
     }
     const found = fallbackFor(node.fallback, error)
     if (found?.fallback.node !== undefined) {
-      this.#emit({ node: path, type: 'node_failed', error, standby: found.fallback.node })
+      this.#emit({ node: path, type: 'node_failed', error, standby: found.fallback.node, ...used })
     } else if (found !== undefined && Object.hasOwn(found.fallback, 'value')) {
       try {
         const value = await this.#evaluator.evaluate(found.fallback.value, scope, this.#signalOf(path))
         const output = await this.#parts.values.keep(value)
-        this.#emit({ node: path, type: 'node_recovered', error, fallback: found.index, output })
+        this.#emit({ node: path, type: 'node_recovered', error, fallback: found.index, output, ...used })
       } catch (thrown) {
-        this.#fail(state, failureOfNode(thrown))
+        this.#fail(state, failureOfNode(thrown), used)
       }
-    } else this.#fail(state, error)
+    } else this.#fail(state, error, used)
   }
 
-  #fail({ path }: NodeState, error: Failure): void {
-    this.#emit({ node: path, type: 'node_failed', error })
+  #fail({ path }: NodeState, error: Failure, used: { readonly used?: Used } = {}): void {
+    this.#emit({ node: path, type: 'node_failed', error, ...used })
   }
 
-  #freeze({ path }: NodeState, reason: FreezeReason, message: string): void {
-    this.#emit({ node: path, type: 'node_frozen', reason })
+  #freeze(
+    { path }: NodeState,
+    reason: FreezeReason,
+    message: string,
+    used: { readonly used?: Used } = {},
+  ): void {
+    this.#emit({ node: path, type: 'node_frozen', reason, ...used })
     if (this.#parts.state.status === 'running') this.#emit({ type: 'frozen', reason, message })
   }
 
@@ -563,7 +598,14 @@ export class Runner {
       const input = await this.#evaluator.evaluate(compensate?.input ?? null, scope, signal, { output })
       const work = { path: `${path}#undo`, input, timeoutMs: undefined }
       if (compensate?.kind === 'program')
-        end = await this.#parts.work.program({ ...work, node: compensate, signal, attempt: 1, resumed })
+        end = await this.#parts.work.program({
+          ...work,
+          node: compensate,
+          limits: parseLimits(compensate.limits),
+          signal,
+          attempt: 1,
+          resumed,
+        })
       else end = await this.#call(state, compensate?.capability ?? '', work)
     } catch (error) {
       end = { end: 'failure', error: failureOfNode(error), repeatable: false }

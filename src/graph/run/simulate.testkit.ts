@@ -40,7 +40,7 @@ export function play(
   const digest = `sha256:${'0'.repeat(64)}` as never
   emit({ type: 'proposed', plan: digest, input: NOTHING, by: 'ann' })
   emit({ type: 'approved', plan: digest, by: 'bob' })
-  emit({ type: 'started', by: 'bob' })
+  emit({ type: 'started', by: 'bob', atMs: 0 })
   for (;;) {
     const actions = nextActions(state)
     const working = [...state.live.values()].filter(isAtWork)

@@ -118,9 +118,9 @@ export class PlanWork implements NodeWork {
   }
 
   async program(work: ProgramWork): Promise<WorkEnd> {
-    const { path, node, input, attempt, resumed, signal, timeoutMs } = work
+    const { path, node, input, attempt, resumed, signal, timeoutMs, limits: own } = work
     const grants = (node.grants ?? []).map((grant) => this.#programGrant(grant))
-    const limits = { ...node.limits, ...(timeoutMs !== undefined && { wallMs: timeoutMs }) }
+    const limits = { ...own, wallMs: Math.min(own.wallMs, timeoutMs ?? own.wallMs) }
     const run = grants.length > 0 ? this.#programRun(path, attempt) : undefined
     const common = { ...this.#parts.whose, grants, signal }
     const options: RunOptions = {
@@ -133,7 +133,9 @@ export class PlanWork implements NodeWork {
     const begin = (): Promise<Outcome> => this.#parts.runProgram(node.source ?? '', options)
     try {
       const outcome = run !== undefined && resumed ? await this.#goOn(run, common, begin) : await begin()
-      return programEnd(outcome, signal, this.#mayRepeat(node.grants))
+      const { fuel, calls, wallMs: activeMs, bytesIn, bytesOut } = outcome.usage
+      const used = { fuel, calls, activeMs, bytes: bytesIn + bytesOut }
+      return { ...programEnd(outcome, signal, this.#mayRepeat(node.grants)), used }
     } catch (error) {
       if (!CaissonError.is(error)) throw error
       if (LOST.has(error.code)) return { end: 'lost', error }

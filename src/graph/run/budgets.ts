@@ -1,0 +1,111 @@
+/**
+ * What is left for the parts of a run: a node can only spend what everything around it has left.
+ *
+ * Invariants
+ * 1. What is used counts for the node and for all that is around it, up to the run.
+ * 2. What work under way may use is set apart before it begins: two that run at once share what is left.
+ * 3. Nothing resets what was used: it stands in the journal.
+ */
+import type { Limits } from '../../machine/limits.ts'
+import { amountOf } from '../plan/budget-share.ts'
+import type { Budget } from '../plan/plan.ts'
+import type { Used } from './run-event.ts'
+import type { NodeState, RunState, ScopeState } from './run-state.ts'
+import { addUsed, negated, USED_PARTS } from './used.ts'
+
+/** What is left; a part that is not there is not bounded. */
+export type Left = Used
+
+/** What is set apart for work that is under way. */
+export class Reserve {
+  #run: Used = {}
+  readonly #nodes = new Map<string, Used>()
+
+  /** @returns what gives it back */
+  take(node: NodeState, used: Used): () => void {
+    this.#add(node, used)
+    return () => this.#add(node, negated(used))
+  }
+
+  /** For a node and all in it; without one, for the run. */
+  of(path: string | undefined): Used {
+    return path === undefined ? this.#run : (this.#nodes.get(path) ?? {})
+  }
+
+  #add(node: NodeState, used: Used): void {
+    this.#run = addUsed(this.#run, used)
+    for (let at: NodeState | undefined = node; at !== undefined; at = at.scope.owner)
+      this.#nodes.set(at.path, addUsed(this.of(at.path), used))
+  }
+}
+
+/** What the nodes of a scope may still use, by everything around them. */
+export function leftIn(state: RunState, scope: ScopeState, reserve: Reserve): Left {
+  let left = minus(
+    state.plan.budget,
+    addUsed(addUsed(state.used, reserve.of(undefined)), negated(state.more)),
+  )
+  for (let at = scope.owner; at !== undefined; at = at.scope.owner) {
+    const used = addUsed(at.used, reserve.of(at.path))
+    left = least(left, minus(at.node.budget, used))
+    if (at.node.kind === 'plan') left = least(left, minus(at.node.plan.budget, used))
+  }
+  return left
+}
+
+/** What a node may still use, by its own budget too. */
+export function leftFor(state: RunState, node: NodeState, reserve: Reserve): Left {
+  const own = minus(node.node.budget, addUsed(node.used, reserve.of(node.path)))
+  return least(leftIn(state, node.scope, reserve), own)
+}
+
+/** The part that is used up, if one is. */
+export function usedUp(left: Left): string | undefined {
+  for (const part of USED_PARTS) if ((left[part] ?? 1) <= 0) return part
+  return Object.entries(left.units ?? {}).find(([, amount]) => amount <= 0)?.[0]
+}
+
+/** Limits of a program within what is left. */
+export function limitsWithin(limits: Limits, left: Left): Limits {
+  const within = (most: number, part: number | undefined): number =>
+    part === undefined ? most : Math.max(1, Math.min(most, Math.floor(part)))
+  return {
+    ...limits,
+    fuel: within(limits.fuel, left.fuel),
+    calls: Math.min(limits.calls, left.calls ?? limits.calls),
+    wallMs: within(limits.wallMs, left.activeMs),
+    bytesIn: within(limits.bytesIn, left.bytes),
+    bytesOut: within(limits.bytesOut, left.bytes),
+  }
+}
+
+/** When the wall time of a run is over, milliseconds since the epoch. */
+export function wallEndMs({ plan, startedAtMs, more }: RunState): number | undefined {
+  const { wallMs } = plan.budget ?? {}
+  return wallMs === undefined || startedAtMs === undefined
+    ? undefined
+    : startedAtMs + wallMs + (more.wallMs ?? 0)
+}
+
+function minus(budget: Budget | undefined, used: Used): Left {
+  if (budget === undefined) return {}
+  const units = Object.entries(budget.units ?? {}).map(
+    ([unit, amount]) => [unit, amount - (amountOf(used.units, unit) ?? 0)] as const,
+  )
+  const parts = USED_PARTS.flatMap((part) => {
+    const most = budget[part]
+    return most === undefined ? [] : [[part, most - (used[part] ?? 0)] as const]
+  })
+  return { ...Object.fromEntries(parts), ...(units.length > 0 && { units: Object.fromEntries(units) }) }
+}
+
+function least(a: Left, b: Left): Left {
+  const units = new Map(Object.entries(a.units ?? {}))
+  for (const [unit, amount] of Object.entries(b.units ?? {}))
+    units.set(unit, Math.min(amount, units.get(unit) ?? amount))
+  const parts = USED_PARTS.flatMap((part) => {
+    const amounts = [a[part], b[part]].filter((amount) => amount !== undefined)
+    return amounts.length === 0 ? [] : [[part, Math.min(...amounts)] as const]
+  })
+  return { ...Object.fromEntries(parts), ...(units.size > 0 && { units: Object.fromEntries(units) }) }
+}
