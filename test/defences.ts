@@ -1157,6 +1157,15 @@ export const DEFENCES: readonly Defence[] = [
     tests: ['test/attacks/kept-weight.test.ts', 'src/snapshot/container/state-changes.test.ts'],
   },
   {
+    name: 'lost-runs-are-no-broken-disks',
+    against:
+      'A process that thaws after another one took its run takes the missing files for a disk that broke.',
+    file: 'host-bindings/store/node/directory-run-store.node.ts',
+    find: 'open === undefined ? error : await lossOr(error, held, open)',
+    replace: 'error',
+    tests: ['host-bindings/store/node/directory-run-store.test.ts'],
+  },
+  {
     name: 'budgets-outlive-the-process',
     against: 'A run is broken off and resumed until its budget is spent many times.',
     file: 'src/runtime/durable-run.ts',

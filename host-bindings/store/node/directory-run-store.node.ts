@@ -308,14 +308,26 @@ class DirectoryRunStore implements RunStore {
           if (open === undefined) throw leaseLost(run)
           return await act(open, held)
         } catch (error) {
-          if (CaissonError.is(error, 'lease_lost')) {
+          const told = open === undefined ? error : await lossOr(error, held, open)
+          if (CaissonError.is(told, 'lease_lost')) {
             await this.#root.checkThere()
             this.#held.delete(run)
           }
-          throw error
+          throw told
         }
       }),
     )
+  }
+}
+
+/** Whoever took the run puts its files away: what fails for that reason, fails because the run was lost. */
+async function lossOr(error: unknown, held: HeldRun, open: OpenRun): Promise<unknown> {
+  if (CaissonError.is(error, 'lease_lost')) return error
+  try {
+    await held.current(open)
+    return error
+  } catch (why) {
+    return CaissonError.is(why, 'lease_lost') ? why : error
   }
 }
 

@@ -254,6 +254,24 @@ describe('a directory store', () => {
     await other.append('r', 1, [text('more')], fresh)
   })
 
+  it('tells a late process that it lost the run also where the files that it knows were put away', async () => {
+    const path = newPath()
+    const late = await openRunStoreIn(await openFolder(path), simulateMachine('a'))
+    const machine = simulateMachine('b')
+    const other = await openRunStoreIn(await openFolder(path), machine)
+    opened.push(late, other)
+    const first = await late.lease('r', 1_000)
+    await late.append('r', 0, [text('a')], first)
+    await first.release()
+    const old = await late.lease('r', 1_000) // frozen before it writes anything
+    await expect(other.lease('r', 1_000)).rejects.toMatchObject({ code: 'store_conflict' })
+    machine.pass(1_000)
+    const next = await other.lease('r', 1_000)
+    await other.append('r', 1, [text('b')], next)
+    await expect(late.append('r', 1, [text('late')], old)).rejects.toMatchObject({ code: 'lease_lost' })
+    expect(await other.entries('r', 0, 9)).toEqual([text('a'), text('b')])
+  })
+
   it('does not let a late process begin the run anew that is just being removed', async () => {
     const path = newPath()
     let meanwhile: Promise<unknown> | undefined
