@@ -3,7 +3,7 @@ import type { EngineManifest } from './engine.ts'
 
 export const ENGINE_MANIFEST: EngineManifest = {
   format: 1,
-  id: 'quickjs-98a36f86c11e9334',
+  id: 'quickjs-9aa489d93cb89cc3',
   upstream: {
     package: '@jitl/quickjs-wasmfile-release-sync',
     version: '0.32.0',
@@ -18,7 +18,7 @@ export const ENGINE_MANIFEST: EngineManifest = {
     rejectionField: 160,
   },
   costs: '6d2d9085f2c321e24a622bfc2312683c2a009c226522e05517e079ddf2771508',
-  guest: 'e810db86653cacdbb49dfdb0e22e1e6f58bbdbfd50919aa09cecef2a995c3983',
+  guest: '6048c41067fb190036d8cd5a858b48bfaa575c9b30c3536353535f6e5804baa5',
   base: 'sha256:ff9db156c93ac7279be52b6a06304652c81f5fc760c0a26f76f296f5ae72f17e',
   profiles: {
     v8: {

@@ -173,6 +173,27 @@ describe('TransformStream', () => {
   })
 })
 
+describe('a TransformStream whose transformer fails it while it is cancelled', () => {
+  it('rejects whoever cancelled it and whoever closed it meanwhile', async () => {
+    const source = `${OWN}
+      let controller
+      const stream = new TransformStream({ start(c) { controller = c }, async cancel() { controller.error('why') }, flush() { throw 'never' } })
+      const cancelled = ended(stream.readable.cancel('enough')), closed = ended(stream.writable.close())
+      let aborted
+      const other = new TransformStream({ cancel() { aborted ??= ended(other.writable.abort('stop')) } })
+      await pause()
+      return [await cancelled, await closed, await ended(other.readable.cancel('enough')), await aborted]`
+    expect(await evaluate(source)).toEqual([
+      ...[
+        ['failed', 'why'],
+        ['failed', 'why'],
+        ['failed', 'stop'],
+        ['failed', 'stop'],
+      ],
+    ])
+  })
+})
+
 describe('a guest with streams that is moved', () => {
   /** A reader that waits, a pipe that is under way, a transform that is held up, bytes half read. */
   const BUSY = (wait: string): string => `${OWN}

@@ -105,7 +105,6 @@ const unit: Unit<ByteStreams & Record<string, unknown>> = ({ primordials, use })
 
     respond(bytesWritten: unknown): void {
       const request = this.#request
-      // biome-ignore lint/complexity/noArguments: an argument that is undefined counts.
       requireArguments(arguments.length, 1, 'ReadableStreamBYOBRequest.respond')
       const count = wholeNumber(bytesWritten)
       const stream = requirePending(request)

@@ -75,7 +75,10 @@ const unit: Unit<Transforms & Record<string, unknown>> = (internals) => {
       stream.flush = () => flush(controller)
       stream.transform = (chunk) =>
         promised(() => (transform ? transform(chunk, controller) : enqueue(stream, chunk)))
-      follow(resolved(start?.(controller)), started)
+      const result = start?.(controller)
+      // What is no promise lets both sides begin at once, as the standard has it.
+      if (Object(result) === result) follow(resolved(result), started)
+      else started.resolve(undefined)
     }
 
     get readable(): object {
