@@ -18,7 +18,7 @@ const KEYWORD =
 /** One sentence, or undefined. @param source the author's */
 export function syntaxHint({ name, message, position }: GuestError, source: string): string | undefined {
   if (name !== 'SyntaxError' || position === undefined) return undefined
-  if (/^return not in a function/.test(message)) {
+  if (message.startsWith('return not in a function')) {
     return IS_MODULE.test(source)
       ? 'A program with import or export is a module: end it with `export default VALUE` in place of `return VALUE`.'
       : 'There is no function here to return from: end with the value itself, without `return`.'
