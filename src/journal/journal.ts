@@ -16,7 +16,7 @@ import { encodeCanonical } from '../values/encode-canonical.ts'
 import type { ValueLimits } from '../values/limits.ts'
 
 /** Of one record: what is larger is kept beside it, by its digest. */
-export const RECORD_LIMITS: ValueLimits = { bytes: 1024 * 1024, nodes: 100_000, depth: 200 }
+const RECORD_LIMITS: ValueLimits = { bytes: 1024 * 1024, nodes: 100_000, depth: 200 }
 
 /** Entries asked of the store at once. */
 const PAGE = 1_000

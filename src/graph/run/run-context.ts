@@ -1,0 +1,122 @@
+/**
+ * What the parts of a runner share: the state and its journal, and what stops them.
+ */
+import { CaissonError } from '../../base/errors.ts'
+import type { Journal } from '../../journal/journal.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { Reserve } from './budgets.ts'
+import { type EvaluateExpression, Evaluator, ExpressionFailed } from './evaluate.ts'
+import type { NodeWork } from './node-work.ts'
+import type { Failure, FreezeReason, RunEvent, Used, ValueRef } from './run-event.ts'
+import type { NodeState, RunState } from './run-state.ts'
+import type { RunValues } from './run-values.ts'
+
+export interface RunnerParts {
+  readonly run: string
+  readonly state: RunState
+  readonly journal: Pick<Journal, 'add' | 'flush'>
+  readonly values: RunValues
+  readonly work: NodeWork
+  readonly expression: EvaluateExpression
+  readonly clock: Pick<Clock, 'now'>
+  /** Resolves after so long, or when the signal is raised. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
+  /** Told of every event after it was added to the journal. What it throws is dropped. */
+  readonly onEvent?: (event: RunEvent) => void
+}
+
+export const NOTHING: ValueRef = { value: null }
+export const UNKNOWN: Failure = { class: 'unknown', code: 'capability_failed', message: 'It failed.' }
+export const IN_DOUBT: Failure = {
+  class: 'unknown',
+  code: 'in_doubt',
+  message: 'Whether it took effect is not known.',
+}
+
+/** What an event says of what was used up. */
+export type WithUsed = { readonly used?: Used }
+
+export class RunContext {
+  readonly run: string
+  readonly state: RunState
+  readonly journal: RunnerParts['journal']
+  readonly values: RunValues
+  readonly work: NodeWork
+  readonly clock: RunnerParts['clock']
+  readonly evaluator: Evaluator
+  readonly reserve: Reserve = new Reserve()
+  /** Brings the runner to rest. */
+  readonly stop: AbortController = new AbortController()
+  /** Why it came to rest by itself. */
+  failure: Error | undefined
+  readonly #onEvent: (event: RunEvent) => void
+  /** What stops single pieces of work, by what they are for. */
+  readonly #working = new Map<string, AbortController>()
+  #lastCall: number
+
+  /** @param onEvent told of every event after it was added to the journal */
+  constructor(parts: RunnerParts, onEvent: (event: RunEvent) => void) {
+    this.run = parts.run
+    this.state = parts.state
+    this.journal = parts.journal
+    this.values = parts.values
+    this.work = parts.work
+    this.clock = parts.clock
+    this.evaluator = new Evaluator(parts.state, parts.values, parts.expression)
+    this.#onEvent = onEvent
+    this.#lastCall = parts.state.calls
+    this.stop.signal.addEventListener('abort', () => this.abortWork())
+  }
+
+  /** Takes events into the state, and adds them to the journal. @throws CaissonError `invalid_transition` */
+  emit(...events: readonly RunEvent[]): void {
+    for (const event of events) {
+      this.state.apply(event)
+      this.journal.add(event)
+      this.#onEvent(event)
+    }
+  }
+
+  fail({ path }: NodeState, error: Failure, used: WithUsed = {}): void {
+    this.emit({ node: path, type: 'node_failed', error, ...used })
+  }
+
+  freeze({ path }: NodeState, reason: FreezeReason, message: string, used: WithUsed = {}): void {
+    this.emit({ node: path, type: 'node_frozen', reason, ...used })
+    if (this.state.status === 'running') this.emit({ type: 'frozen', reason, message })
+  }
+
+  /** Stops with the runner, and when the run is cancelled. */
+  signalOf(key: string): AbortSignal {
+    const known = this.#working.get(key)
+    if (known !== undefined) return known.signal
+    const controller = new AbortController()
+    if (this.stop.signal.aborted) controller.abort(this.stop.signal.reason)
+    this.#working.set(key, controller)
+    return controller.signal
+  }
+
+  /** A piece of work has ended. */
+  forgetSignal(key: string): void {
+    this.#working.delete(key)
+  }
+
+  abortWork(): void {
+    for (const work of this.#working.values()) work.abort(this.stop.signal.reason)
+  }
+
+  /** The number of the next call. */
+  nextCall(): number {
+    this.#lastCall += 1
+    return this.#lastCall
+  }
+}
+
+/** Of what a template or a value of the node threw. @throws what is no failure of the node: the run cannot go on */
+export function failureOfNode(error: unknown): Failure {
+  if (error instanceof ExpressionFailed) return error.failure
+  if (!CaissonError.is(error) || !OF_THE_NODE.has(error.code)) throw error
+  return { class: 'invalid', code: error.code, message: error.message.slice(0, 2_000) }
+}
+
+const OF_THE_NODE: ReadonlySet<string> = new Set(['value_refused', 'value_too_large', 'value_too_deep'])
