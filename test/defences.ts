@@ -1356,7 +1356,7 @@ export const DEFENCES: readonly Defence[] = [
     name: 'plan-programs-stay-in-their-folder',
     against: 'A plan names a file of the machine as its program, and shows or runs it.',
     file: 'src/cli/plan/code-reader.ts',
-    find: 'await tree.read(file, { length: MOST_BYTES + 1 })',
+    find: 'await tree.read(file, { offset: 0, length: MOST_BYTES + 1 })',
     replace: "await (await import('node:fs/promises')).readFile(join(folder, file))",
     tests: ['test/cli/plan.test.ts'],
   },

@@ -151,7 +151,7 @@ interface Found {
 async function readInside(folder: string, file: string): Promise<string> {
   const tree = await openDirectoryFileTree({ root: folder })
   try {
-    const bytes = await tree.read(file, { length: MOST_BYTES + 1 })
+    const bytes = await tree.read(file, { offset: 0, length: MOST_BYTES + 1 })
     if (bytes.length > MOST_BYTES) throw new CaissonError('denied', `it is larger than ${MOST_BYTES} bytes.`)
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (error) {

@@ -108,7 +108,7 @@ describe('the picture of a plan', () => {
       fc.property(arbitraryPlan(1), (plan) => {
         const svg = planSvg(definePlan(plan).plan)
         const ids = [...svg.matchAll(/<text class="id"[^>]*>([^<]*)</g)].map(([, id]) => id)
-        expect([...new Set(ids)].sort()).toEqual(expect.arrayContaining(Object.keys(plan.nodes).sort()))
+        expect(ids).toEqual(expect.arrayContaining(Object.keys(plan.nodes)))
         expect(svg).toContain('prefers-color-scheme:dark')
         expect(svg).toContain('>a.b</text>')
       }),
