@@ -10,7 +10,7 @@ import { startPostgres } from '../../scripts/postgres-server.ts'
 import { FailingPostgres } from './failing-postgres.ts'
 import type { PostgresOperation } from './watched-postgres.ts'
 
-const EVERY = 83
+const EVERY = 125
 const HOUR_MS = 3_600_000
 const text = (value: string): Uint8Array => new TextEncoder().encode(value)
 

@@ -8,7 +8,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { listSqliteOperations, problemsWithSqlite, SQLITE_FAILURES } from './failing-sqlite.ts'
 import type { SqliteOperation } from './watched-sqlite.ts'
 
-const EVERY = 47
+const EVERY = 89
 
 let all: readonly SqliteOperation[]
 beforeAll(async () => {
