@@ -141,7 +141,7 @@ describe('caisson plan check', () => {
   })
 
   it('takes for an expression only what is one', async () => {
-    for (const code of ['1); (2', '1)(2', 'a; b', 'return 1', '1\n2', '/*', 'x = 1; y'])
+    for (const code of ['1); (2', '1)(2', 'a; b', 'return 1', '1\n2', '/*', 'x = 1; y', 'await a', ') => ('])
       expect(
         await problems(`${HEAD}nodes:\n  a: { kind: wait, until: { $eval: ${JSON.stringify(code)} } }\n`),
       ).toEqual([expect.stringMatching(/nodes\/a\/until\/\$eval: SyntaxError/)])

@@ -107,6 +107,6 @@ async function codeProblems(
   for (const { at, program } of programs) {
     if (!file.fromFiles.has(at)) add(`${at}/source`, await reader.check(program))
   }
-  for (const { at, source } of expressions) add(at, await reader.checkExpression(source))
+  for (const { at, source, names } of expressions) add(at, await reader.checkExpression(source, names))
   return problems
 }

@@ -106,9 +106,9 @@ export class CodeReader {
   }
 
   /** What keeps an expression from being evaluated. */
-  async checkExpression(source: string): Promise<readonly CodeProblem[]> {
+  async checkExpression(source: string, names: readonly string[]): Promise<readonly CodeProblem[]> {
     // In brackets it is no statement, and without them it closes none of ours: so it is an expression.
-    const code = `throw ${JSON.stringify(LOOKED)};(\n${source}\n);looked =\n${source}\n;`
+    const code = `throw ${JSON.stringify(LOOKED)};(({ ${names.join(', ')} }) => (\n${source}\n));looked =\n${source}\n;`
     const found = await this.#look(code, { language: 'js', form: 'script', fileName: 'expression' })
     if (found === undefined) return []
     const { message, position } = found

@@ -241,6 +241,12 @@ describe('a plan is refused that', () => {
       { kind: 'wait', forMs: 1 },
       /means something else in references/,
     ],
+    [
+      'gives an expression a word of the language as a name',
+      '/nodes/query/input',
+      { $eval: '1', with: { class: 1 } },
+      /^\/nodes\/query\/input\/with\/class: is no name of a value/,
+    ],
     ['holds a function', '/nodes/query/input', { f: () => 1 }, /function/],
     ['holds a Date', '/nodes/query/input', { f: new Date(0) }, /is no plain object/],
     ['holds NaN', '/nodes/query/input', { f: Number.NaN }, /JSON cannot say/],

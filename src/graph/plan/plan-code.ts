@@ -8,15 +8,24 @@ import { visitTemplate } from './template.ts'
 
 export interface PlanCode {
   readonly programs: readonly { readonly at: string; readonly program: Program }[]
-  readonly expressions: readonly { readonly at: string; readonly source: string }[]
+  readonly expressions: readonly Expression[]
+}
+
+export interface Expression {
+  readonly at: string
+  readonly source: string
+  /** Of the values that it may use. */
+  readonly names: readonly string[]
 }
 
 /** The code of a checked plan, in the order in which it stands there. */
 export function codeOf(plan: Plan): PlanCode {
   const programs: { at: string; program: Program }[] = []
-  const expressions: { at: string; source: string }[] = []
+  const expressions: Expression[] = []
   const look = (template: unknown, at: string): void =>
-    visitTemplate(template, at, { expression: (source, place) => expressions.push({ at: place, source }) })
+    visitTemplate(template, at, {
+      expression: (source, place, names) => expressions.push({ at: place, source, names }),
+    })
   visitNodes(plan, '', (node, at) => {
     if (node.kind === 'program') programs.push({ at, program: node })
     for (const { at: place, template } of templatesOf(node)) look(template, at + place)

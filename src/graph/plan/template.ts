@@ -11,12 +11,20 @@ export interface Reference {
 
 const EXPRESSION_CHARACTERS = 10_000
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
+/** What no parameter may be called, and what is no member like others. */
+const RESERVED: ReadonlySet<string> = new Set(
+  (
+    '__proto__ arguments await break case catch class const continue debugger default delete do else enum eval ' +
+    'export extends false finally for function if implements import in instanceof interface let new null package ' +
+    'private protected public return static super switch this throw true try typeof var void while with yield'
+  ).split(' '),
+)
 
 /** Told of everything in a template that is not plain JSON. */
 export interface TemplateVisitor {
   reference?(reference: Reference, at: string): void
-  /** The source of an expression, and where it stands. */
-  expression?(source: string, at: string): void
+  /** The source of an expression, where it stands, and the names that it may use. */
+  expression?(source: string, at: string, names: readonly string[]): void
   problem?(at: string, problem: string): void
 }
 
@@ -68,15 +76,15 @@ function visitExpression(
       pointerTo(at, '$eval'),
       `must be an expression of at most ${EXPRESSION_CHARACTERS} characters`,
     )
-  else visitor.expression?.(source, pointerTo(at, '$eval'))
+  else visitor.expression?.(source, pointerTo(at, '$eval'), isObject(values) ? Object.keys(values) : [])
   if (!isObject(values)) {
     visitor.problem?.(pointerTo(at, 'with'), 'must be an object of named values')
     return
   }
   for (const [name, value] of Object.entries(values)) {
     const place = pointerTo(pointerTo(at, 'with'), name)
-    if (!NAME.test(name) || name === '__proto__')
-      visitor.problem?.(place, 'is no name of a value: letters, digits and "_"')
+    if (!NAME.test(name) || RESERVED.has(name))
+      visitor.problem?.(place, 'is no name of a value: letters, digits and "_", and no word of JavaScript')
     visitTemplate(value, place, visitor)
   }
 }
