@@ -5,7 +5,7 @@
  */
 import { describe, expect, it, vi } from 'vitest'
 import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store.ts'
-import { type Outcome, openRuntime, type RunStore, type Runtime } from '../../src/entry/node.ts'
+import { capability, type Outcome, openRuntime, type RunStore, type Runtime } from '../../src/entry/node.ts'
 import { type MortalWorkers, mortalWorkers } from '../checkpoints/mortal-workers.ts'
 import { type Bank, endOf, openBank } from './bank.ts'
 
@@ -141,7 +141,20 @@ describe('a Worker that falls silent', () => {
 describe('a host without room for another memory', () => {
   it('breaks off a kept run that it cannot wake, which goes on when there is room', async () => {
     const store = createMemoryRunStore()
-    const bank = openBank()
+    let letGo = (): void => {}
+    let waits = false
+    const wait = capability({
+      name: 'bank.wait',
+      description: 'Answers when it may',
+      effect: 'read',
+      invoke: () => {
+        waits = true
+        return new Promise<void>((resolve) => {
+          letGo = resolve
+        })
+      },
+    })
+    const bank = openBank(wait)
     const runtime = await openRuntime({
       capabilities: bank.capabilities,
       store,
@@ -149,10 +162,10 @@ describe('a host without room for another memory', () => {
       keepInstances: 0,
     })
     const { grants } = bank
-    const source = `await new Promise((resolve) => setTimeout(resolve, 200)); ${SOURCE}`
-    const running = runtime.run(source, { run: 'r', grants })
-    await expect.poll(async () => (await store.head('r'))?.version).toBe(1)
+    const running = runtime.run(`await bank.wait(); ${SOURCE}`, { run: 'r', grants })
+    await expect.poll(() => waits).toBe(true)
     const other = await runtime.start('await bank.look(1)', { grants }) // takes the one instance
+    other.dispose() // and it is not kept
     const memory = vi.spyOn(WebAssembly, 'Memory').mockImplementation(
       class {
         constructor() {
@@ -160,13 +173,13 @@ describe('a host without room for another memory', () => {
         }
       } as never,
     )
+    letGo()
     expect(await running).toMatchObject({
       status: 'failed',
       error: { code: 'machine_lost' },
       resumable: true,
     })
     memory.mockRestore()
-    other.dispose()
     expect(await runtime.resume('r', { grants })).toMatchObject({ value: '1,2,3' })
     expect(bank.paid).toEqual([0, 1, 2])
     await runtime.close()
