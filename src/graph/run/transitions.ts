@@ -41,7 +41,7 @@ export const NODE_STATES = [
 export type NodeStatus = (typeof NODE_STATES)[number]
 
 /** Before its first event. */
-export const NOTHING = 'nothing'
+const NOTHING = 'nothing'
 
 export type RunEventType = Exclude<EventType, NodeEventType>
 
