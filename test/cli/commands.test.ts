@@ -13,8 +13,10 @@ describe('help', () => {
   it.each([40, 50, 60, 100])(
     'fits terminals of %d columns, but for command lines to copy',
     async (columns) => {
-      const commands = ['run', 'resume', 'runs', 'show', 'doctor']
-      for (const args of [['--help'], ['bench', '-h'], ...commands.map((name) => ['help', name])]) {
+      const plans = ['plan', 'plan check', 'plan show', 'plan diff', 'plan schema']
+      const commands = ['run', 'resume', 'runs', 'show', 'doctor', ...plans]
+      const helps = commands.map((name) => ['help', ...name.split(' ')])
+      for (const args of [['--help'], ['bench', '-h'], ...helps]) {
         const { code, stdout } = await caisson(args, columns)
         expect(code).toBe(0)
         const long = stdout

@@ -78,7 +78,7 @@ export const planDiffCommand: Command = {
   groups: [],
   examples: [
     ['caisson plan diff report.yaml report-2.yaml', 'two files'],
-    ['git show HEAD:report.yaml | caisson plan diff - report.yaml', 'what is not committed yet'],
+    ['caisson plan diff report.yaml - < new.yaml', 'the new one from standard input'],
   ],
   run: async (given, io) => (await import('../plan/diff-plan-files.ts')).diffPlanFiles(given, io),
 }
