@@ -4,7 +4,7 @@ import type { Flag, FlagGroup } from '../command.ts'
 const STORE: Flag = {
   name: 'store',
   value: 'DIR',
-  help: 'Keeps the run in this folder while it goes: its log, and checkpoints. Whatever happens to this process, caisson resume RUN goes on with it. The folder is made where it is missing; any number of runs and processes share it. Also sqlite:FILE, with better-sqlite3 installed, and postgres://USER@HOST/DB?schema=NAME, with pg.',
+  help: 'Keeps the run in this folder while it goes: its log, and checkpoints. Whatever happens to this process, caisson resume RUN goes on with it. The folder is made where it is missing; any number of runs and processes share it. Also sqlite:FILE, with better-sqlite3 installed, and postgres://USER@HOST/DB?schema=S, with pg.',
 }
 
 export const STOP_AT_CALL: Flag = {
