@@ -73,7 +73,9 @@ describe('a run recorder', () => {
     })
     await recorder.intent(intent(2))
     await expect(recorder.result({ id: 2, ok: true, value: large })).rejects.toThrow(CaissonError)
-    recorder.syncCalls([1, 2].map((n) => ({ capability: 'a.s', args: n, ok: true, value: large.slice(6e6) })))
+    await recorder.syncCalls(
+      [1, 2].map((n) => ({ capability: 'a.s', args: n, ok: true, value: large.slice(6e6) })),
+    )
     await recorder.result({ id: 2, ok: true, value: 3 })
     expect(await written()).toBe(5) // intent, two of sync calls, result, and what all of it used up
   })
