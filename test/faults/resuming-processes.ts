@@ -36,7 +36,8 @@ export interface World extends AsyncDisposable {
   readonly store: RunStore
   /** In this process, which pays too. */
   readonly runtime: Runtime
-  start(): Promise<ResumingProcess>
+  /** @param leaseMs default that of the world */
+  start(leaseMs?: number): Promise<ResumingProcess>
   /** Keeps a run with so many payments that waits before its second one. */
   park(run: string, payments: number): Promise<void>
   /** Lets payments of a run be answered. */
@@ -80,8 +81,8 @@ export async function openWorld(leaseMs: number): Promise<World> {
   return {
     store,
     runtime,
-    async start() {
-      const child = spawn(process.execPath, [outfile, folder, effects, ENGINES, `${leaseMs}`], {
+    async start(ownLeaseMs = leaseMs) {
+      const child = spawn(process.execPath, [outfile, folder, effects, ENGINES, `${ownLeaseMs}`], {
         stdio: ['pipe', 'pipe', 'inherit'],
       })
       running.add(child)
