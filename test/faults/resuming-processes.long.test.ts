@@ -5,7 +5,7 @@ import { openWorld, type World } from './resuming-processes.ts'
 
 let world: World
 beforeAll(async () => {
-  world = await openWorld(300)
+  world = await openWorld(500)
 })
 afterAll(() => world[Symbol.asyncDispose]())
 

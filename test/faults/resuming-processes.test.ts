@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CaissonError, type Outcome, type Runtime } from '../../src/entry/node.ts'
 import { openWorld, type World } from './resuming-processes.ts'
 
-const LEASE_MS = 400
+const LEASE_MS = 1_000
 /** For those who are not to lose a run because the machine is busy. */
 const LONG_MS = 15_000
 const ROUNDS = 8

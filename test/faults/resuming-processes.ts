@@ -34,7 +34,7 @@ export interface ResumingProcess {
 /** One folder with a store, and what was paid from all processes. */
 export interface World extends AsyncDisposable {
   readonly store: RunStore
-  /** In this process, which pays too. */
+  /** In this process, which pays too, and loses no run because the machine is busy. */
   readonly runtime: Runtime
   /** @param leaseMs default that of the world */
   start(leaseMs?: number): Promise<ResumingProcess>
@@ -71,12 +71,8 @@ export async function openWorld(leaseMs: number): Promise<World> {
       return n + 1
     },
   })
-  const runtime = await openRuntime({
-    capabilities: [pay],
-    store,
-    leaseMs,
-    checkpoints: { every: { calls: 2 } },
-  })
+  const options = { capabilities: [pay], store, checkpoints: { every: { calls: 2 } } }
+  const runtime = await openRuntime(options)
   const running = new Set<ChildProcess>()
   return {
     store,
