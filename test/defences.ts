@@ -1043,6 +1043,14 @@ export const DEFENCES: readonly Defence[] = [
     tests: ['test/attacks/resume.test.ts'],
   },
   {
+    name: 'stopped-calls-have-no-result',
+    against: 'A call that was let in and not begun when its run was stopped is answered as aborted for ever.',
+    file: 'src/capability/gate.ts',
+    find: "if (ended instanceof Refusal) return stop.stopped && ended.failure.code === 'aborted'",
+    replace: "if (ended instanceof Refusal) return stop.stopped && ended.failure.code === 'none'",
+    tests: ['src/capability/gate/record.test.ts'],
+  },
+  {
     name: 'intent-on-the-disk-before-the-effect',
     against: 'A process dies after an effect of which nothing is written down.',
     file: 'src/snapshot/run-log/run-recorder.ts',

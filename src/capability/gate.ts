@@ -245,7 +245,7 @@ export function createGate(options: GateOptions): Gate {
     try {
       // Who lost the lease must not write to the log either; who was stopped at work does not know the result.
       if (ended instanceof FatalRefusal) return refusedDelivery(call.id, ended)
-      if (isInDoubt(ended)) return refusedDelivery(call.id, refuse('aborted', 'The run was stopped.'))
+      if (isInDoubt(ended, stop)) return refusedDelivery(call.id, refuse('aborted', 'The run was stopped.'))
       const outcome = await outcomeOf(admission, ended, stop)
       if (outcome === undefined) return refusedDelivery(call.id, refuse('aborted', 'The run was stopped.'))
       const recording = recordOutcome(admission, outcome, stop)
@@ -359,9 +359,13 @@ function isRepeatable({ capability }: Passage): boolean {
   return capability.idempotent ?? capability.effect === 'read'
 }
 
-/** Whether the effect may have happened and nobody will know. */
-function isInDoubt(ended: Settled | Refusal): boolean {
-  return !(ended instanceof Refusal) && ended.end === 'stopped'
+/**
+ * Whether the stop came before how the effect ended: nobody will know whether it happened, or it was let in and not
+ * begun. Either way there is no result to record, and whoever goes on with the run decides.
+ */
+function isInDoubt(ended: Settled | Refusal, stop: Stop): boolean {
+  if (ended instanceof Refusal) return stop.stopped && ended.failure.code === 'aborted'
+  return ended.end === 'stopped'
 }
 
 function partsOf(options: GateOptions): GateParts {

@@ -63,7 +63,10 @@ export class Journal {
   readonly #lease: RunLease
   readonly #seal: EntrySeal
   #queue: Uint8Array[] = []
+  /** Records that are written, or being written. */
   #at: number
+  /** Records that the store has acknowledged. */
+  #written: number
   #writing: Promise<void> | undefined
   #failure: Error | undefined
 
@@ -72,6 +75,7 @@ export class Journal {
     this.#lease = lease
     this.#seal = seal
     this.#at = at
+    this.#written = at
   }
 
   /**
@@ -98,9 +102,10 @@ export class Journal {
     this.#queue.push(encodeCanonical(record, RECORD_LIMITS, 'record'))
   }
 
-  /** Resolves when everything that was added is written. @throws CaissonError what the store throws */
+  /** Resolves when everything so far is written, whatever is added meanwhile. @throws CaissonError what the store throws */
   async flush(): Promise<void> {
-    while (this.#queue.length > 0 || this.#writing !== undefined) {
+    const wanted = this.length
+    while (this.#written < wanted) {
       if (this.#failure !== undefined) throw this.#failure
       this.#writing ??= this.#write()
       await this.#writing
@@ -121,6 +126,7 @@ export class Journal {
       for (const [i, record] of records.entries())
         sealed.push(await this.#seal.seal(record, { tenant, run, at: first + i }))
       await store.append(run, first, sealed, this.#lease)
+      this.#written = this.#at
     } catch (error) {
       this.#failure = CaissonError.is(error)
         ? error

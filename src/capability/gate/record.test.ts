@@ -77,6 +77,25 @@ describe('the record', () => {
     expect(log.entries).toEqual(['intent 1'])
   })
 
+  it('has no result of a call that was let in and not begun when the run was stopped', async () => {
+    const invoke = vi.fn()
+    const results: CallResult[] = []
+    const gate = testGate([tool(invoke)], undefined, {
+      callLog: { intent: () => {}, result: (result) => void results.push(result) },
+      // The stop comes while the lease is asked, after the intent is on record.
+      lease: {
+        fencingToken: 1,
+        held: async () => {
+          gate.stop.stop()
+          return true
+        },
+      },
+    })
+    expect(codeOf(await gate.call('a.tool'))).toBe('aborted')
+    expect(invoke).not.toHaveBeenCalled()
+    expect(results).toEqual([])
+  })
+
   it('carries an idempotency key of guest and call, equal for every attempt', async () => {
     const log = new MemoryLog()
     const keys: string[] = []

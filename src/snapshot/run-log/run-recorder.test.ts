@@ -65,6 +65,25 @@ describe('a run recorder', () => {
     expect(writes).toBe(2)
   })
 
+  it('3: keeps nobody waiting for what others add meanwhile', async () => {
+    const { recorder } = await recorderOn(async (write) => {
+      // As a guest whose timers fire on and on.
+      recorder.turn(1, [])
+      await write()
+    })
+    let others = 0
+    const going = (async () => {
+      while (others < 1_000) {
+        others += 1
+        recorder.turn(others, [])
+        await recorder.flush()
+      }
+    })()
+    await recorder.intent(intent(1))
+    expect(others).toBeLessThan(100)
+    await going
+  })
+
   it('5: refuses what no log takes, and goes on without it', async () => {
     const { recorder, written } = await recorderOn((write) => write())
     const large = '\x01'.repeat(12_000_000) // six times as long in the log

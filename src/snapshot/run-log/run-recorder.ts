@@ -57,6 +57,8 @@ export class RunRecorder implements CallLog {
   #queue: QueuedEntry[] = []
   /** Entries that are written, or being written. */
   #at: number
+  /** Entries that the store has acknowledged. */
+  #written: number
   #writing: Promise<void> | undefined
   #failure: Error | undefined
   #budgetChanged = false
@@ -66,6 +68,7 @@ export class RunRecorder implements CallLog {
   constructor(options: RunRecorderOptions) {
     this.#options = options
     this.#at = options.at
+    this.#written = options.at
     for (const intent of options.open ?? []) {
       this.#open.set(intent.id, intent)
       this.#size(intent.id, measureValue(intent.args).bytes)
@@ -163,9 +166,10 @@ export class RunRecorder implements CallLog {
     }
   }
 
-  /** Resolves when everything so far is written. @throws CaissonError what the store throws */
+  /** Resolves when everything so far is written, whatever is added meanwhile. @throws CaissonError what the store throws */
   async flush(): Promise<void> {
-    while (this.#queue.length > 0 || this.#writing !== undefined) {
+    const wanted = this.#at + this.#queue.length
+    while (this.#written < wanted) {
       if (this.#failure !== undefined) throw this.#failure
       this.#writing ??= this.#write()
       await this.#writing
@@ -188,6 +192,7 @@ export class RunRecorder implements CallLog {
         this.#count(entry, bytes.length)
       }
       await store.append(run, first, sealed, lease)
+      this.#written = this.#at
     } catch (error) {
       this.#failure = asError(error)
     } finally {
