@@ -124,8 +124,8 @@ export const DEFENCES: readonly Defence[] = [
     name: 'revoked-grants',
     against: 'A guest goes on calling a capability that was taken back.',
     file: 'src/capability/grant-set.ts',
-    find: 'if (this.#revoked) return true',
-    replace: 'if (this.#revoked && this.rule === undefined) return true',
+    find: 'if (this.#revoked || this.continued?.revoked === true) return true',
+    replace: 'if (this.continued?.revoked === true) return true',
     tests: ['src/capability/grant-set.test.ts', 'src/capability/gate/authorise.test.ts'],
   },
   {
@@ -323,9 +323,9 @@ export const DEFENCES: readonly Defence[] = [
   {
     name: 'every-hop-checked',
     against: 'An allowed server redirects to one that is not.',
-    file: 'host-bindings/fetch/fetch-capabilities.ts',
-    find: 'if (!isAllowed(request.url, this.origins)) {',
-    replace: 'if (hop === 0 && !isAllowed(request.url, this.origins)) {',
+    file: 'host-bindings/fetch/fetcher.ts',
+    find: 'if (!isAllowed(request.url, origins)) {',
+    replace: 'if (hop === 0 && !isAllowed(request.url, origins)) {',
     tests: ['test/attacks/network.test.ts'],
   },
   {
@@ -1054,9 +1054,9 @@ export const DEFENCES: readonly Defence[] = [
     name: 'intent-on-the-disk-before-the-effect',
     against: 'A process dies after an effect of which nothing is written down.',
     file: 'src/snapshot/run-log/run-recorder.ts',
-    find: `    this.add(entry)
-    await this.flush()`,
-    replace: `    this.add(entry)`,
+    find: `    await this.flush()
+    await this.#options.also?.intent(record)`,
+    replace: `    await this.#options.also?.intent(record)`,
     tests: ['src/snapshot/run-log/run-recorder.test.ts'],
   },
   {
