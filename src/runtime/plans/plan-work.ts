@@ -127,6 +127,7 @@ export class PlanWork implements NodeWork {
       ...common,
       input,
       limits,
+      ...(node.language && { language: node.language }),
       ...(node.modules && { modules: node.modules }),
       ...(run !== undefined && { run }),
     }
