@@ -3,7 +3,13 @@
  * times and in their order. It has no database, no price service and no disk, and asks for none.
  */
 import { openIndexedDbRunStore } from '../../host-bindings/store/indexed-db-run-store.ts'
-import { capability, engineFromUrl, type Outcome, openRuntime } from '../../src/entry/browser.ts'
+import {
+  type Capability,
+  capability,
+  engineFromUrl,
+  type Outcome,
+  openRuntime,
+} from '../../src/entry/browser.ts'
 import { type PackedRun, unpackRun } from './packed-run.ts'
 import { GRANTS } from './terms.ts'
 
@@ -12,16 +18,21 @@ declare global {
   var repeated: Promise<Outcome>
 }
 
-const elsewhere = GRANTS.map(({ capability: name }) =>
+const notHere = (name: string, continues?: string): Capability =>
   capability({
     name,
     description: 'Is not here',
     effect: 'read',
+    ...(continues !== undefined && { continues }),
     invoke: () => {
       throw new Error('this page reaches nothing')
     },
-  }),
-)
+  })
+/** With what reads the bodies of `net.fetch`, which is granted with it. */
+const elsewhere = [
+  ...GRANTS.map(({ capability: name }) => notHere(name)),
+  notHere('net.readBody', 'net.fetch'),
+]
 
 async function repeatHere(): Promise<Outcome> {
   const packed = (await (await fetch('/run.json')).json()) as PackedRun

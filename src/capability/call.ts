@@ -58,4 +58,6 @@ export class Refusal {
 export interface GuestCapability {
   readonly name: string
   readonly sync: boolean
+  /** It came with the grant of another one: a guest that was captured before there was it goes on without. */
+  readonly continues?: string
 }

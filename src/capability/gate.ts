@@ -312,9 +312,10 @@ export function createGate(options: GateOptions): Gate {
   }
 
   return {
-    capabilities: options.grants.held.map(({ capability }) => ({
-      name: capability.name,
-      sync: capability.sync === true,
+    capabilities: options.grants.held.map(({ capability: { name, sync = false, continues } }) => ({
+      name,
+      sync,
+      ...(continues !== undefined && { continues }),
     })),
     sync: createSyncCalls([...passages.values()], parts),
     async checkAnswer(call, value, stop) {

@@ -28,7 +28,7 @@ export function sameCapabilities(
   }))
   const missing = numbered.filter(({ index }) => index < 0).map(({ name }) => name)
   const names = new Set(captured.map(({ name }) => name))
-  const added = granted.filter(({ name }) => !names.has(name) && name !== LOAD_MODULE).map(({ name }) => name)
+  const added = granted.filter((one) => !names.has(one.name) && !goesWithout(one)).map(({ name }) => name)
   if (missing.length > 0 || added.length > 0) {
     throw new CaissonError(
       'checkpoint_refused',
@@ -37,6 +37,11 @@ export function sameCapabilities(
     )
   }
   return numbered
+}
+
+/** What a guest that has no function for it does not need. */
+function goesWithout({ name, continues }: GuestCapability): boolean {
+  return name === LOAD_MODULE || continues !== undefined
 }
 
 function isSame(one: GuestCapability, other: GuestCapability | undefined): boolean {

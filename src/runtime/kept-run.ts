@@ -96,7 +96,7 @@ export function checkSameNames({ from }: RunRecord, gate: Gate): void {
     !those.some((one) => one.name === name && one.sync === sync)
   const missing = from.capabilities.filter((one) => lacks(gate.capabilities, one)).map(({ name }) => name)
   const added = gate.capabilities
-    .filter((one) => one.name !== LOAD_MODULE && lacks(from.capabilities, one))
+    .filter((one) => !mayBeNew(one) && lacks(from.capabilities, one))
     .map(({ name }) => name)
   if (missing.length + added.length === 0) return
   throw new CaissonError(
@@ -104,6 +104,11 @@ export function checkSameNames({ from }: RunRecord, gate: Gate): void {
     `The run was started with other grants.${missing.length > 0 ? ` Missing now: ${missing.join(', ')}.` : ''}${added.length > 0 ? ` Not there then: ${added.join(', ')}.` : ''}${modulesWanted(missing)}`,
     { details: { missing, added } },
   )
+}
+
+/** What came with another grant, or with modules: a guest that has no function for it goes on without. */
+function mayBeNew({ name, continues }: GuestCapability): boolean {
+  return name === LOAD_MODULE || continues !== undefined
 }
 
 /**
