@@ -73,7 +73,7 @@ describe('a run recorder', () => {
     })
     let others = 0
     const going = (async () => {
-      while (others < 1_000) {
+      while (others < 200) {
         others += 1
         recorder.turn(others, [])
         await recorder.flush()
