@@ -25,5 +25,5 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   5: 'a call was denied or rejected, and the program did not handle it',
   6: 'suspended: waiting for an answer or a person',
   7: 'corrupted or refused input: what a file holds is no text, too large, broken JSON, no key file, a plan that is not right, or a checkpoint that may not be used',
-  130: 'interrupted (Ctrl-C)',
+  130: 'interrupted (Ctrl-C, or SIGTERM)',
 }

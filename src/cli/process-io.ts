@@ -19,8 +19,11 @@ export function openProcessIo(): ProcessIo {
     cwd: process.cwd(),
     onInterrupt(listener) {
       // Once: a second Ctrl-C ends the process as the system does it.
-      process.once('SIGINT', listener)
-      return () => process.off('SIGINT', listener)
+      const signals = ['SIGINT', 'SIGTERM'] as const
+      for (const signal of signals) process.once(signal, listener)
+      return () => {
+        for (const signal of signals) process.off(signal, listener)
+      }
     },
     async flush() {
       await stderr.drained()

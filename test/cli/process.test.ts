@@ -67,15 +67,18 @@ describe('the same program twice', () => {
 })
 
 describe('signals and pipes', () => {
-  it('Ctrl-C stops a waiting program with a message and 130', async () => {
-    const started = start(['run', ...NEVER, '--json'], folder.path)
-    await started.said('asked')
-    started.signal('SIGINT')
-    const { code, stderr, json } = await started.end
-    expect(code).toBe(130)
-    expect(stderr).toContain('interrupted: the program was stopped')
-    expect(json()).toMatchObject({ status: 'failed', error: { code: 'aborted' } })
-  })
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s stops a waiting program with a message and 130',
+    async (signal) => {
+      const started = start(['run', ...NEVER, '--json'], folder.path)
+      await started.said('asked')
+      started.signal(signal)
+      const { code, stderr, json } = await started.end
+      expect(code).toBe(130)
+      expect(stderr).toContain('interrupted: the program was stopped')
+      expect(json()).toMatchObject({ status: 'failed', error: { code: 'aborted' } })
+    },
+  )
 
   it('a tool that never answers ends at the deadline', async () => {
     const { code, json } = await run(...NEVER, '--timeout', '200ms', '--json')
