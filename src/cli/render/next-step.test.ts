@@ -17,7 +17,7 @@ describe('what to do at a limit', () => {
   it.each<[LimitName, string]>([
     ['fuel', 'Raise it with --fuel 4_000_000_000, or make the program do less.'],
     ['memory', 'Raise it with --memory 128MiB, or make the program keep less.'],
-    ['stack', 'Raise it with --stack 1024KiB, or look for recursion without an end.'],
+    ['stack', 'Raise it with --stack 1MiB, or look for recursion without an end.'],
     ['wall', 'Raise it with --timeout 60s, or make the program do less.'],
     [
       'idle',
@@ -58,6 +58,17 @@ describe('what to do about a failure', () => {
     ['not_found', `import "./a.js" in stdin found nothing: ${NO_MODULES}.`, /caisson run FILE reads modules/],
   ] as const)('of code %s', (code, message, step) => {
     expect(nextStep(failed({ name: 'Error', message, code }), facts())).toMatch(step)
+  })
+
+  it('of what `fetch` was refused is that of net.fetch', () => {
+    const cause = { name: 'CapabilityError', message: 'm', code: 'network_denied' }
+    const refused = failed({ name: 'TypeError', message: 'fetch failed: m', cause })
+    expect(nextStep(refused, facts())).toMatch(/^Allow the host with --allow-net HOST/)
+    const message = 'fetch needs the capability net.fetch, which was not granted: grant net.fetch.'
+    const without = failed({ name: 'TypeError', message, position: at })
+    expect(nextStep(without, facts('fetch("x")'))).toBe('Grant hosts with --allow-net HOST.')
+    const own = { ...facts('fetch("x")'), withheld: ['net.fetch'] }
+    expect(nextStep(without, own)).toMatch(/--grant net\.fetch$/)
   })
 
   it('is nothing of its own where the error says what to write instead', () => {

@@ -5,6 +5,7 @@ import type { GuestError } from '../../machine/turn.ts'
 import { failureHint, undefinedName } from '../../runtime/failure-hint.ts'
 import { missingGrants, missingGrantsText } from '../../runtime/missing-grants.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
+import { failureCode } from '../failure-code.ts'
 
 export interface RunFacts {
   readonly source: string
@@ -29,6 +30,9 @@ const HOUR_MS = 3_600_000
 
 /** What the error of an import says where a program has no folder: one on standard input. */
 const NO_MODULES = 'the host gives this program no modules'
+
+/** What the global `fetch` says where nothing was granted that it calls. */
+const FETCH_WITHOUT = /^fetch needs the capability net\.fetch, which was not granted\b/
 
 /** Globals of other platforms whose place a flag takes. What there is instead of others is the same everywhere. */
 const OPENED_BY_FLAGS: Readonly<Record<string, string>> = {
@@ -92,7 +96,7 @@ function afterLimit(limit: Extract<Outcome, { status: 'exhausted' }>['limit'], l
         'stackBytes',
         '--stack',
         limits,
-        (n) => `${n / KiB}KiB`,
+        (n) => (n % MiB === 0 ? `${n / MiB}MiB` : `${n / KiB}KiB`),
         'look for recursion without an end',
       )
     case 'wall':
@@ -139,9 +143,11 @@ function afterFailure(
 ): string | undefined {
   const { withheld } = facts
   const source = sourceAt(facts, error)
-  const wanted = missingGrants(error, source, withheld)
+  const ofFetch = withheld.filter((name) => name === 'net.fetch' && FETCH_WITHOUT.test(error.message))
+  const wanted = ofFetch.length > 0 ? ofFetch : missingGrants(error, source, withheld)
   const text = missingGrantsText(wanted)
   if (text !== undefined) return `${text}: ${wanted.map((name) => `--grant ${name}`).join(' ')}`
+  if (FETCH_WITHOUT.test(error.message)) return OPENED_BY['net.fetch']
   const [opened] = missingGrants(error, source, Object.keys(OPENED_BY))
   if (opened !== undefined) return OPENED_BY[opened]
   const missing = undefinedName(error)
@@ -154,7 +160,7 @@ function afterFailure(
   if (error.code === 'not_found' && error.message.includes(NO_MODULES)) {
     return 'Put the program into a file: caisson run FILE reads modules from the folder of FILE.'
   }
-  if (error.code === 'network_denied')
+  if (failureCode(error) === 'network_denied')
     return 'Allow the host with --allow-net HOST, if the program may reach it.'
   return undefined
 }

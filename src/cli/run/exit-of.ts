@@ -1,6 +1,7 @@
 /** The exit code of a run. */
 import type { Outcome } from '../../runtime/outcome.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
+import { failureCode } from '../failure-code.ts'
 
 /** Codes of refused calls: a program that let one through was denied something, rather than wrong. */
 const DENIALS: ReadonlySet<string> = new Set([
@@ -27,8 +28,8 @@ export function exitOf(outcome: Outcome): ExitCode {
     case 'suspended':
       return EXIT.waiting
     case 'failed': {
-      const { code } = outcome.error
-      if (code !== undefined && REFUSED.has(code)) return EXIT.refusedInput
+      const code = failureCode(outcome.error)
+      if (REFUSED.has(outcome.error.code ?? '')) return EXIT.refusedInput
       return code !== undefined && DENIALS.has(code) ? EXIT.denied : EXIT.failed
     }
   }
