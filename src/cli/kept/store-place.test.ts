@@ -9,6 +9,28 @@ describe('what --store names', () => {
     expect(pathsOfPlace(file)).toEqual(['/home/me/runs.db'])
   })
 
+  it.each([
+    ['sqlight:runs.db', 'did you mean sqlite:runs.db?'],
+    ['SQLITE:runs.db', 'did you mean sqlite:runs.db?'],
+    ['redis://me:s3cr3t@host/0', 'Name a folder, sqlite:FILE, or postgres://'],
+    ['sqlx://me:s3cr3t@host/0', 'Name a folder, sqlite:FILE, or postgres://'],
+  ])('2: is no folder where it looks like another address: %s', (given, hint) => {
+    let thrown: unknown
+    try {
+      placeOf(given, '/')
+    } catch (error) {
+      thrown = error
+    }
+    expect(thrown).toMatchObject({ exit: 2, hint: expect.stringContaining(hint) })
+    expect(JSON.stringify(thrown) + String(thrown)).not.toContain('s3cr3t')
+  })
+
+  it('2: is a folder on a drive of Windows, or one that is named by its path', () => {
+    for (const given of ['C:\\runs', 'c:runs', './sqlight:runs.db', 'a/b:c']) {
+      expect(placeOf(given, '/').kind).toBe('directory')
+    }
+  })
+
   it('is a database, with a schema', () => {
     expect(placeOf('postgres://me@host:5433/db?sslmode=require&schema=team', '/')).toEqual({
       name: 'postgres://me@host:5433/db?sslmode=require&schema=team',

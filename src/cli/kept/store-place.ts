@@ -3,8 +3,10 @@
  *
  * Invariants
  * 1. What is shown of it, in messages and in commands to type, has no password.
+ * 2. What looks like an address of another kind is no folder: a slip of the finger would keep runs where nobody looks.
  */
 import { resolve } from 'node:path'
+import { clipText } from '../../base/escape-text.ts'
 import { CliError } from '../cli-error.ts'
 import { EXIT } from '../exit-code.ts'
 
@@ -19,6 +21,8 @@ export interface StorePlace {
 }
 
 const SQLITE = 'sqlite:'
+/** One letter is a drive of Windows. */
+const SCHEME = /^([a-z][a-z0-9+.-]+):/i
 const SECRET = /pass|secret|token/i
 
 /** @throws CliError usage for an address that is none */
@@ -27,7 +31,23 @@ export function placeOf(given: string, cwd: string): StorePlace {
   if (given.startsWith(SQLITE)) {
     return { name: given, kind: 'sqlite', at: resolve(cwd, given.slice(SQLITE.length)) }
   }
+  const [, scheme] = SCHEME.exec(given) ?? []
+  if (scheme !== undefined) throw unknownScheme(scheme, given.slice(scheme.length + 1))
   return folderOf(given, cwd)
+}
+
+/** Invariants 1 and 2: of an address that may have a password, the scheme alone is quoted. */
+function unknownScheme(scheme: string, rest: string): CliError {
+  const shown = clipText(scheme, 40)
+  const file = /^sq/i.test(scheme) && !/^\/\/|@/.test(rest) && rest !== ''
+  return new CliError({
+    exit: EXIT.usage,
+    code: 'usage',
+    message: `--store with "${shown}:", which is no kind of store.`,
+    hint: file
+      ? `did you mean sqlite:${clipText(rest, 200)}?`
+      : 'Name a folder, sqlite:FILE, or postgres://USER@HOST:PORT/DATABASE. A folder with such a name is ./NAME.',
+  })
 }
 
 /** A folder, whatever its name looks like. */
