@@ -35,14 +35,18 @@ function messageOf(limit: LimitName, limits: Limits, way: 'bytesIn' | 'bytesOut'
     case 'idle':
       return `The guest only waited, for people or timers, for all of its ${showCount(limits.idleMs)} ms (limit idleMs).`
     case 'calls':
-      return `The guest asked for more than its ${showCount(limits.calls)} calls (limit calls).`
+      return `The guest asked for more than its ${counted(limits.calls, 'call')} (limit calls).`
     case 'bytes': {
       const direction = way === 'bytesIn' ? 'into' : 'out of'
       return `More than ${size(limits[way])} would have gone ${direction} the guest (limit ${way}).`
     }
     case 'timers':
-      return `The guest armed timers more than its ${showCount(limits.timers)} times, each repetition of an interval included (limit timers).`
+      return `The guest armed timers more than its ${counted(limits.timers, 'time')}, each repetition of an interval included (limit timers).`
   }
+}
+
+function counted(count: number, what: string): string {
+  return `${showCount(count)} ${what}${count === 1 ? '' : 's'}`
 }
 
 /** Whole KiB or MiB, else bytes: a limit is never shown rounded. */

@@ -49,7 +49,7 @@ export function reserve(
         },
       )
     case 'calls':
-      return refuse('budget_exhausted', `All ${account.callsLimit} calls of "${name}" are used up.`, {
+      return refuse('budget_exhausted', callsUsedUp(name, account.callsLimit), {
         unit: 'calls',
       })
     case 'bytes':
@@ -74,4 +74,10 @@ function checkCost(cost: unknown): Cost {
     }
   }
   return Object.fromEntries(units)
+}
+
+function callsUsedUp(name: string, limit: number): string {
+  return limit === 1
+    ? `The one call of "${name}" is used up.`
+    : `All ${limit} calls of "${name}" are used up.`
 }

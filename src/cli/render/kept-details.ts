@@ -85,7 +85,7 @@ export function runDetails(described: DescribedRun, setting: DetailSetting): rea
     ...listed('reach', scopeTexts(start.scope ?? []).map(shown), setting),
     ...field(
       'limits',
-      `${showCount(limits.fuel)} fuel, ${showSize(limits.memoryBytes)}, ${showDuration(limits.wallMs)}, ${showCount(limits.calls)} calls`,
+      `${showCount(limits.fuel)} fuel, ${showSize(limits.memoryBytes)}, ${showDuration(limits.wallMs)}, ${showCount(limits.calls)} ${limits.calls === 1 ? 'call' : 'calls'}`,
       setting,
     ),
     ...field(
