@@ -3,6 +3,7 @@ import { CaissonError } from '../base/errors.ts'
 import { LOAD_MODULE } from '../machine/module-graph.ts'
 import type { GuestCapability } from '../machine/turn.ts'
 import { modulesWanted } from '../program/import-problem.ts'
+import { parseIsolateState } from './isolate-state.ts'
 
 /** A capability with its place in the host's list, which may differ from the guest's after a restore. */
 export interface NumberedCapability extends GuestCapability {
@@ -37,6 +38,14 @@ export function sameCapabilities(
     )
   }
   return numbered
+}
+
+/**
+ * Asks of the state of a guest, before it is woken, whether it could be.
+ * @throws CaissonError `checkpoint_refused` as `sameCapabilities`, `corrupted` for what is no state
+ */
+export function checkCapabilities(state: unknown, granted: readonly GuestCapability[]): void {
+  sameCapabilities(parseIsolateState(state).capabilities, granted)
 }
 
 /** What a guest that has no function for it does not need. */

@@ -11,6 +11,7 @@
 import { CaissonError } from '../base/errors.ts'
 import type { Gate } from '../capability/gate.ts'
 import { forkedState } from '../isolate/fork-state.ts'
+import { checkCapabilities } from '../isolate/numbered-capabilities.ts'
 import { driveMachine } from '../machine/driver.ts'
 import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
 import type { SessionOptions } from '../machine/session.ts'
@@ -87,7 +88,8 @@ export async function openGuestSession(
   const { checkpoints } = parts
   const { from, fork, domain = DEFAULT_DOMAIN, principal = '' } = options
   const limits = limitsOf(options.limits, parts.bounds)
-  const owner = ownerOf(options, `session-${parts.newGuestId()}`)
+  const guestId = parts.newGuestId()
+  const owner = ownerOf(options, `session-${guestId}`)
   if (from === undefined) return new KeptGuest(parts, options, { owner, turns: 0, sequence: 0 })
   const read = await checkpoints.read(from.slice(), { tenant: domain, principal })
   const { turns, machine } = read.state
@@ -98,6 +100,7 @@ export async function openGuestSession(
     )
   }
   checkFits(read.memoryBytes, limits)
+  checkCapabilities(machine, parts.gateFor(options, guestId).capabilities)
   const { run, label, sequence } = read.header
   const { memoryBytes, pages } = read
   return new KeptGuest(

@@ -283,8 +283,10 @@ describe('a session', () => {
     await expect(runtime.restore(bytes, { grants: ['world.ask'] })).rejects.toMatchObject({
       code: 'checkpoint_refused',
     })
-    const without = await runtime.openSession({ from: bytes })
-    await expect(without.evaluate('1')).rejects.toMatchObject({ code: 'checkpoint_refused' })
+    await expect(runtime.openSession({ from: bytes })).rejects.toMatchObject({
+      code: 'checkpoint_refused',
+      details: { missing: ['world.ask'], added: [] },
+    })
   })
 
   it('gets its input as data, whatever an earlier turn put in its place', async () => {
