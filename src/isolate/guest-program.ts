@@ -207,6 +207,7 @@ export class GuestProgram {
 
   #try(attempt: ProgramAttempt, source: string, last: boolean, modules: ModuleGraph | undefined): void {
     const { reader } = this.#pooled
+    if (attempt.provided !== undefined && !this.#parses(attempt.provided)) return
     this.#attempt = attempt
     if (attempt.form !== 'module') this.#modules.run(this.#fileName, attempt.code)
     // Where another form may follow, only a promise tells a SyntaxError that the script throws from one of its own.

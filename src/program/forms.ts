@@ -5,6 +5,7 @@
  * error runs nothing, so trying is safe. No parser of ours runs on hostile source in the host.
  */
 import type { ProgramForm } from '../machine/turn.ts'
+import { loneFunction } from './lone-function.ts'
 
 /** A source as the engine evaluates it. */
 export interface ProgramAttempt {
@@ -12,12 +13,16 @@ export interface ProgramAttempt {
   readonly code: string
   /** Columns that were put in front of the author's first line. */
   readonly columnShift: number
+  /** Text that has to parse as well: without, the attempt counts as a syntax error. Nothing of it runs. */
+  readonly provided?: string
 }
 
 /**
  * `script`: statements with top-level `await`; the value is that of the last expression statement.
  * `body`: the body of an async function, with `await` and `return`; `input` is its parameter.
  * `module`: an ES module; the value is its default export.
+ * A script that is one function with the word `function`, named or not, and nothing else is an expression: its value is
+ * the function (`lone-function.ts`).
  * A value that is a function is called with `input`, and what it returns or resolves to is the value.
  * Each may begin with a line for the shell (`#!`).
  *
@@ -32,7 +37,16 @@ const BODY_SUFFIX = '\n})'
 /** The source of a body with what stands before it: the function is open. */
 export function openBody(source: string): string {
   // The engine skips a shell's line at the very beginning only. As a comment it keeps its place.
-  return BODY_PREFIX + (source.startsWith('#!') ? `//${source.slice(2)}` : source)
+  return BODY_PREFIX + withoutShell(source)
+}
+
+function withoutShell(source: string): string {
+  return source.startsWith('#!') ? `//${source.slice(2)}` : source
+}
+
+function expressionAttempts(source: string): readonly ProgramAttempt[] {
+  const lone = loneFunction(withoutShell(source))
+  return lone === undefined ? [] : [{ form: 'script', columnShift: 1, ...lone }]
 }
 
 const LOOKS_LIKE_MODULE = /^[ \t]*(?:import|export)\b(?![ \t]*[(.])/m
@@ -56,6 +70,6 @@ export function programAttempts(source: string, form: ProgramForm): readonly Pro
       return [body]
     case 'auto':
       if (LOOKS_LIKE_MODULE.test(source)) return [module]
-      return MENTIONS_RETURN.test(source) ? [script, body] : [script]
+      return [...expressionAttempts(source), script, ...(MENTIONS_RETURN.test(source) ? [body] : [])]
   }
 }

@@ -11,6 +11,19 @@ describe('a program as models write it', () => {
     ['an arrow function', 'async () => {\n  return 42\n}'],
     ['export default before an arrow function', 'export default async (input) => {\n  return 42\n}'],
     ['export default before a function', 'export default async function main() {\n  return 42\n}'],
+    ['a function', 'function main(input) {\n  return input + 1\n}\n'],
+    ['an async function', 'async function main(input) { return input + 1 }'],
+    ['a function without a name', 'function (input) { return input + 1 };'],
+    ['a function in TypeScript', 'function main(input: number): number { return input + 1 }'],
+    [
+      'a function among comments',
+      '// a }\n/* b */ function main(input) {\n return input + 1\n}\n// main(1) }\n',
+    ],
+    [
+      'a function behind a line for the shell',
+      '#!/usr/bin/env caisson\nfunction f(input) { return input + 1 }',
+    ],
+    ['a function in a fence', 'So:\n```js\nfunction main(input) { return input + 1 }\n```\nThat is it.'],
     ['a call at the end', 'function main() {\n  return 42\n}\n\nmain()'],
     ['an awaited call at the end', 'async function main() {\n  return 42\n}\n\nawait main();\n'],
     ['a function that is called where it stands', '(async () => {\n  return 42\n})()'],
@@ -56,6 +69,20 @@ describe('a program as models write it', () => {
   })
 
   it.each([
+    ['function f(a) { return a }\n(3)', 3],
+    ['function f(a) { return a }\n(3) // }', 3],
+    ['function f(a) { return a }\n+{}', Number.NaN],
+    ['function f(a) { return a }\n`3`', '3'],
+    ['function f(a) { return a }\nfunction g() {}', undefined],
+    ['function* f() { yield 1 }', undefined],
+    ['function f(a) { return a }\nreturn { a: f(3) }', { a: 3 }],
+    ['const f = (a) => a', undefined],
+  ])('is a function only where nothing else stands: %j', async (source, value) => {
+    expect(await runtime.run(source, { input: 41 })).toMatchObject({ status: 'completed', value })
+  })
+
+  it.each([
+    ['function f() { null.x }', 1, 20],
     ["import { a } from './a.js'\n\nfunction main() {\n  null.x\n}\n\nmain()", 4, 7],
     ["import { a } from './a.js'\nconst b = null\nreturn a(b.x)", 3, 11],
     ['Prose.\n\n```js\nconst a = 1\n  null.x\n```', 5, 7],
