@@ -9,6 +9,7 @@ import { platformGlobalHint } from '../program/platform-hints.ts'
 import { indexOfPlace } from '../program/source-place.ts'
 import { syntaxHint } from '../program/syntax-hint.ts'
 import { missingGrants, missingGrantsText } from './missing-grants.ts'
+import { misspeltCapability } from './misspelt-capability.ts'
 
 /** How far behind the place of the error an argument is looked for, in UTF-16 units. */
 const REACH = 200
@@ -16,11 +17,13 @@ const REACH = 200
 /**
  * @param source the author's
  * @param withheld capabilities that exist and were not granted
+ * @param granted those that were
  */
 export function failureHint(
   error: GuestError,
   source: string,
   withheld: readonly string[],
+  granted: readonly string[] = [],
 ): string | undefined {
   const names = missingGrants(error, source, withheld)
   const text = missingGrantsText(names)
@@ -29,7 +32,7 @@ export function failureHint(
   const hint = global === undefined ? undefined : platformGlobalHint(global, firstArgument(error, source))
   if (hint !== undefined) return `${hint}.`
   if (error.code === 'value_refused') return PLAIN_DATA
-  return syntaxHint(error, source)
+  return misspeltCapability(error, source, granted, withheld) ?? syntaxHint(error, source)
 }
 
 const PLAIN_DATA =

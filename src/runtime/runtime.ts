@@ -340,7 +340,7 @@ class PooledRuntime implements Runtime {
     const text = modules?.files.find(({ name }) => name === file)?.code ?? source
     const granted = new Set(capabilities.map(({ name }) => name))
     const withheld = this.#table.names.filter((name) => !granted.has(name))
-    return failureHint(error, text, withheld)
+    return failureHint(error, text, withheld, [...granted])
   }
 
   /** Checks everything that the embedder gave before any resource is taken. */

@@ -172,6 +172,15 @@ describe('a capability that was not granted', () => {
     expect(JSON.stringify(error)).not.toContain('grant')
   })
 
+  it('or that is misspelt is named to the host', async () => {
+    const { hint, error } = await failureOf('const a = 1\nreturn await tools.faill({ a })')
+    expect(hint).toBe('tools.faill is no capability; did you mean tools.fail?')
+    expect(error.message).toBe('not a function')
+    expect((await failureOf('async () => tools.okay.now()')).hint).toMatch(
+      /^tools\.okay\.now is no capability; /,
+    )
+  })
+
   it('is named to nobody where the program failed for another reason', async () => {
     expect((await failureOf('return null.x')).hint).toBeUndefined()
     expect((await failureOf('return nothing.open()')).hint).toBeUndefined()
