@@ -10,8 +10,8 @@ describe('what --store names', () => {
   })
 
   it.each([
-    ['sqlight:runs.db', 'did you mean sqlite:runs.db?'],
-    ['SQLITE:runs.db', 'did you mean sqlite:runs.db?'],
+    ['sqlight:runs.db', 'Did you mean sqlite:runs.db?'],
+    ['SQLITE:runs.db', 'Did you mean sqlite:runs.db?'],
     ['redis://me:s3cr3t@host/0', 'Name a folder, sqlite:FILE, or postgres://'],
     ['sqlx://me:s3cr3t@host/0', 'Name a folder, sqlite:FILE, or postgres://'],
   ])('2: is no folder where it looks like another address: %s', (given, hint) => {

@@ -45,7 +45,7 @@ function unknownScheme(scheme: string, rest: string): CliError {
     code: 'usage',
     message: `--store with "${shown}:", which is no kind of store.`,
     hint: file
-      ? `did you mean sqlite:${clipText(rest, 200)}?`
+      ? `Did you mean sqlite:${clipText(rest, 200)}?`
       : 'Name a folder, sqlite:FILE, or postgres://USER@HOST:PORT/DATABASE. A folder with such a name is ./NAME.',
   })
 }
