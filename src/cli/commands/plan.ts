@@ -25,7 +25,7 @@ export const planCheckCommand: Command = {
   summary: 'whether a plan is right: its form, references, authority, programs',
   usage: 'plan check FILE [flags]',
   description: [
-    'Checks a plan and tells every problem with its place: unknown keys, references that lead nowhere, nodes that wait for themselves, rights and budgets that grow on the way in, programs and expressions that do not parse. Nothing of it is run. A plan that is right is named by its digest.',
+    'Checks a plan and tells its problems with their places, stage by stage: first its form, such as unknown keys; then references that lead nowhere, nodes that wait for themselves, rights and budgets that grow on the way in; then programs and expressions that do not parse. Nothing of it is run. A plan that is right is named by its digest.',
     PLAN_DOCUMENT,
   ],
   positionals: { name: 'FILE', min: 1, max: 1 },

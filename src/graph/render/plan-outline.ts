@@ -214,7 +214,7 @@ function budgetFacts(budget: Budget = {}): readonly Fact[] {
     if (amount === undefined) return []
     if (part === 'activeMs') return [`${durationText(amount)} at work`]
     if (part === 'wallMs') return [`${durationText(amount)} from start to end`]
-    return [`${countText(amount)} ${part}`]
+    return [`${countText(amount)} ${amount === 1 ? part.replace(/s$/, '') : part}`]
   })
   const units = Object.entries(budget.units ?? {}).map(([unit, amount]) => `${countText(amount)} ${unit}`)
   const all = [...parts, ...units]
