@@ -66,7 +66,7 @@ async function importDefault(module: string, path: string): Promise<unknown> {
 }
 
 const INSTALL_HINT =
-  'Install the package where the tools stand: npm install caisson. Tools inside the folder of the package itself find it as it is.'
+  'Install caisson in the folder of the tools, from the file that npm pack makes (see the README). Tools inside the folder of the package itself find it as it is.'
 
 /** Whether what Node did not find is this package: it looks from where the module stands, not from here. */
 function lacksPackage(error: unknown): boolean {
