@@ -101,7 +101,9 @@ describe('signals and pipes', () => {
     expect(code).toBe(7)
     const said = stderr.replace(/\s+/g, ' ')
     expect(said).toContain("Cannot find package 'caisson'")
-    expect(said).toContain('next: Install caisson in the folder of the tools, from the file that npm pack makes')
+    expect(said).toContain(
+      'next: Install caisson in the folder of the tools, from the file that npm pack makes',
+    )
   })
 
   it('a reader that goes away is no failure, and no stack trace', async () => {
