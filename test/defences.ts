@@ -1377,6 +1377,14 @@ export const DEFENCES: readonly Defence[] = [
     tests: ['test/cli/plan.test.ts'],
   },
   {
+    name: 'plan-files-bounded',
+    against: 'A small plan that names one large file a thousand times uses up all memory.',
+    file: 'src/graph/plan/embed-sources.ts',
+    find: 'if (this.#bytes <= PLAN_LIMITS.bytes) return',
+    replace: 'if (this.#bytes >= 0) return',
+    tests: ['src/graph/plan/embed-sources.test.ts'],
+  },
+  {
     name: 'plan-keys-once',
     against:
       'A plan says one thing to who approves it and another to who runs it, by a key that stands there twice.',

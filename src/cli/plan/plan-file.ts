@@ -6,9 +6,11 @@
  * 2. What is embedded is what was read: the digest is that of the whole.
  */
 import { basename, dirname, resolve } from 'node:path'
+import { CaissonError } from '../../base/errors.ts'
 import { type DefinedPlan, readPlan } from '../../graph/plan/define-plan.ts'
-import { embedSources } from '../../graph/plan/embed-sources.ts'
+import { embedSources, type ReadProgram, type ReadSource } from '../../graph/plan/embed-sources.ts'
 import { type PlanText, parsePlanText } from '../../graph/plan/parse-plan-text.ts'
+import type { Plan, Program } from '../../graph/plan/plan.ts'
 import type { PlanProblem } from '../../graph/plan/plan-problem.ts'
 import type { SourcePlace } from '../../program/source-place.ts'
 import type { CliIo } from '../cli-io.ts'
@@ -66,7 +68,7 @@ export async function readPlanFile(name: string, reader: CodeReader, io: CliIo):
   if (written.plan === undefined) return refused(written.problems.found, written.problems.count)
   const folder = name === '-' ? undefined : dirname(resolve(io.cwd, name))
   const problems: PlacedProblem[] = []
-  const whole = await embedSources(written.plan.plan, async (program, at) => {
+  const embed = async (program: Program & { readonly file: string }, at: string): Promise<ReadProgram> => {
     fromFiles.add(at)
     const read = await reader.read(folder, program)
     for (const { problem, file: where, place, text: inText } of read.problems) {
@@ -75,12 +77,30 @@ export async function readPlanFile(name: string, reader: CodeReader, io: CliIo):
       problems.push(stands ? { ...own, file: beside(name, where), place, text: inText } : own)
     }
     return read.program
-  })
-  if (problems.length > 0) return { ...file, defined: undefined, problems, count: problems.length }
+  }
+  const { whole, tooLarge } = await embedWhole(written.plan.plan, embed)
+  problems.push(...tooLarge.map(placed))
+  if (problems.length > 0 || whole === undefined)
+    return { ...file, defined: undefined, problems, count: problems.length }
   const { plan: defined, problems: more } = readPlan(whole)
   return defined === undefined
     ? refused(more.found, more.count)
     : { ...file, defined, problems: [], count: 0 }
+}
+
+interface Embedded {
+  /** Undefined where it would be too large. */
+  readonly whole: Plan | undefined
+  readonly tooLarge: readonly PlanProblem[]
+}
+
+async function embedWhole(plan: Plan, read: ReadSource): Promise<Embedded> {
+  try {
+    return { whole: await embedSources(plan, read), tooLarge: [] }
+  } catch (error) {
+    if (!CaissonError.is(error, 'invalid_plan')) throw error
+    return { whole: undefined, tooLarge: error.details.problems as readonly PlanProblem[] }
+  }
 }
 
 /** A file beside the plan, as it would be named from where the plan was named. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { definePlan } from './define-plan.ts'
 import { embedSources } from './embed-sources.ts'
+import { PLAN_LIMITS } from './plain-tree.ts'
 import type { Plan } from './plan.ts'
 import { codeOf } from './plan-code.ts'
 
@@ -69,6 +70,33 @@ describe('files of a plan', () => {
       ['1', '2'].map(async (source) => definePlan(await embedSources(PLAN, () => ({ source }))).digest),
     )
     expect(new Set(digests).size).toBe(2)
+  })
+})
+
+describe('files that are too large together', () => {
+  const node = (id: number): [string, object] => [`n${id}`, { kind: 'program', file: 'same.js' }]
+  const many = (count: number): Plan => {
+    const nodes = Object.fromEntries(Array.from({ length: count }, (_, id) => node(id)))
+    return { format: 'plan/1', name: 'many', version: '1', nodes } as Plan
+  }
+  const half = 'x'.repeat(PLAN_LIMITS.bytes / 4)
+  const read = { source: half.slice('./m.js'.length), modules: { './m.js': half } }
+
+  it('are refused at the first that is too much, and none after it is read', async () => {
+    let reads = 0
+    const refused = embedSources(many(1_000), () => {
+      reads += 1
+      return read
+    })
+    await expect(refused).rejects.toMatchObject({
+      code: 'invalid_plan',
+      details: {
+        problems: [{ at: '/nodes/n2/file', problem: expect.stringContaining('larger than 16777216 bytes') }],
+        count: 1,
+      },
+    })
+    expect(reads).toBe(3)
+    expect(Object.keys((await embedSources(many(2), () => read)).nodes)).toHaveLength(2)
   })
 })
 
