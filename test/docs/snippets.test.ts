@@ -18,13 +18,14 @@ const code = SNIPPETS.filter(({ language }) => isCode(language))
 const notRun = code.filter(({ note }) => note.startsWith('no-run'))
 const typescript = code.filter(({ language, note }) => language === 'ts' && note === '')
 const shell = code.filter(({ language, note }) => language === 'sh' && note === '')
-/** Run by edge-snippets.test.ts, by test/browser/documented-pages.test.ts, and by store-snippets where there is a database. */
+/** Run by edge-snippets.test.ts, tools-snippet.test.ts, by test/browser/documented-pages.test.ts, and by store-snippets where there is a database. */
 const elsewhere = [
   'ts browser=vite',
   'ts browser=esbuild',
   'sh esbuild',
   'ts edge',
   'ts sqlite',
+  'ts tools',
   'ts postgres',
 ]
 
