@@ -239,6 +239,11 @@ describe('rights', () => {
     expect((await run(['p.js', '--json', '--nope'])).json().hint).toBe('caisson run --help')
   })
 
+  it('name what a misspelt one may have been', async () => {
+    const { json } = await runSource('return await prices.lokup({})', ['--tools', 'tools.mjs', '--json'])
+    expect(json().hint).toBe('prices.lokup is no capability; did you mean prices.lookup?')
+  })
+
   it('name near misses of unknown names', async () => {
     const { code, stderr } = await run(['call.js', '--tools', 'tools.mjs', '--grant', 'prices.lokup'])
     expect(code).toBe(2)

@@ -67,7 +67,7 @@ export function nextStep(outcome: Outcome, facts: RunFacts): string | undefined 
     case 'exhausted':
       return afterLimit(outcome.limit, facts.limits)
     case 'failed':
-      return afterFailure(outcome.error, facts)
+      return afterFailure(outcome.error, facts) ?? outcome.hint
     default:
       return undefined
   }
