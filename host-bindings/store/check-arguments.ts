@@ -19,7 +19,7 @@ const MAX_APPEND_BYTES = 256 * 1024 * 1024
 /** Largest checkpoint, in bytes. */
 export const MAX_BLOB_BYTES: number = 512 * 1024 * 1024
 /** Longest time of a lease: a day. */
-const MAX_TTL_MS = 24 * 60 * 60 * 1000
+export const MAX_TTL_MS: number = 24 * 60 * 60 * 1000
 /** How long a checkpoint that no head needs stays, unless somebody says otherwise. */
 const DEFAULT_GRACE_MS = 60 * 60 * 1000
 
@@ -63,6 +63,33 @@ export function checkHead(head: RunHead): void {
   if (head.summary.byteLength > MAX_SUMMARY_BYTES) {
     refuse(`The summary of a head has at most ${MAX_SUMMARY_BYTES} bytes.`)
   }
+}
+
+/**
+ * A head as it was found in a store: what nobody could have put there is damage, not the mistake of who asks.
+ * @throws CaissonError `corrupted`
+ */
+export function foundHead(run: string, head: RunHead): RunHead {
+  try {
+    checkHead(head)
+  } catch (cause) {
+    throw new CaissonError('corrupted', 'The store is damaged: the head of a run is none.', {
+      details: { run },
+      cause,
+    })
+  }
+  return head
+}
+
+/**
+ * How long a lease that was found in a store lasts at most.
+ * @throws CaissonError `corrupted` for a time that no lease was ever given for
+ */
+export function foundTtl(run: string, ttlMs: number): number {
+  if (ttlMs > 0 && ttlMs <= MAX_TTL_MS) return ttlMs
+  throw new CaissonError('corrupted', 'The store is damaged: a lease has a time that none lasts.', {
+    details: { run },
+  })
 }
 
 /** @throws CaissonError `invalid_argument` */

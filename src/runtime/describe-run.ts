@@ -4,7 +4,8 @@
  * Invariants
  * 1. Looking changes nothing and takes no lease: what is told may be older than what is.
  * 2. One run that cannot be read is told as such, and keeps no other from being listed.
- * 3. Nothing that is told here decides anything: `resume` reads and checks for itself.
+ * 3. A head is checked before what it names is read: a chain of any length would be followed to its end.
+ * 4. Nothing that is told here decides anything: `resume` reads and checks for itself.
  */
 import type { Digest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
@@ -16,6 +17,7 @@ import type { EntrySealOptions } from '../snapshot/run-log/entry-seal.ts'
 import type { EndEntry, IntentEntry, RunEntry, StartEntry } from '../snapshot/run-log/run-entry.ts'
 import { foldRun, type RunRecord } from '../snapshot/run-log/run-record.ts'
 import { decodeRunSummary, type RunSummary, type SummarizedCall } from './run-summary.ts'
+import { headFrom } from './store-answers.ts'
 
 const ENTRIES_AT_ONCE = 1_000
 
@@ -78,7 +80,8 @@ export async function listRuns(
     try {
       listed.push(await listRun(store, run, options, tenant))
     } catch (error) {
-      if (!CaissonError.is(error, 'corrupted')) throw error
+      // The name is the store's own: where it refuses that, somebody wrote it there by hand.
+      if (!CaissonError.is(error, 'corrupted') && !CaissonError.is(error, 'invalid_argument')) throw error
       listed.push({
         run,
         summary: undefined,
@@ -98,7 +101,7 @@ async function listRun(
   options: EntrySealOptions,
   tenant: string,
 ): Promise<ListedRun> {
-  const head = await store.head(run)
+  const head = await headOf(store, run)
   let checkpointBytes = 0
   let missing = 0
   let engine: string | undefined
@@ -125,7 +128,7 @@ export async function describeRun(
   options: EntrySealOptions,
   tenant: string,
 ): Promise<DescribedRun> {
-  const head = await store.head(run)
+  const head = await headOf(store, run)
   const chain: { id: Digest; checkpoint: InspectedCheckpoint | undefined }[] = []
   for (const id of head?.chain ?? []) {
     const checkpoint = await inspected(await store.getBlob(id), options)
@@ -160,6 +163,19 @@ export async function describeRun(
     undelivered: record.undelivered.map(({ id }) => id),
     limits: parseLimits(record.limits ?? start.limits),
     end: record.end,
+  }
+}
+
+/** Invariant 3. @throws CaissonError `corrupted`, what the store throws */
+async function headOf(store: RunStore, run: string): Promise<RunHead | undefined> {
+  const answer = await store.head(run)
+  try {
+    return headFrom(answer)
+  } catch (cause) {
+    throw new CaissonError('corrupted', 'The store is damaged: the head of a run is none.', {
+      details: { run },
+      cause,
+    })
   }
 }
 

@@ -61,6 +61,43 @@ describe('the schema of a store', () => {
     expect(await (await open({ pool, schema })).runs()).toEqual(['r'])
   })
 
+  it.each([
+    [
+      'a view in the place of a table',
+      (s: string) =>
+        `DROP TABLE ${s}.entries; CREATE VIEW ${s}.entries AS SELECT 1 AS run, 1 AS number, ''::bytea AS bytes`,
+    ],
+    [
+      'a trigger',
+      (s: string) =>
+        `CREATE TRIGGER t BEFORE UPDATE ON ${s}.runs FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()`,
+    ],
+    ['a table less', (s: string) => `DROP TABLE ${s}.links`],
+  ])('3: is refused with %s', async (_, sql) => {
+    const schema = newSchema()
+    await open({ pool, schema })
+    await pool.query(sql(schema))
+    await expect(openPostgresRunStore({ pool, schema })).rejects.toMatchObject({ code: 'corrupted' })
+  })
+
+  it('is told as damaged where rows are such as no store writes', async () => {
+    const schema = newSchema()
+    const store = await open({ pool, schema })
+    const id = await put(store, text('x'))
+    const lease = await store.lease('r', HOUR_MS)
+    await store.setHead('r', headOf(1, id), lease)
+    await pool.query(`INSERT INTO ${schema}.links SELECT 1, i, 1 FROM generate_series(1, 5000) AS i`)
+    await expect(store.head('r')).rejects.toMatchObject({ code: 'corrupted' })
+    await pool.query(`DELETE FROM ${schema}.links WHERE place > 0`)
+    expect(await store.head('r')).toMatchObject({ chain: [id] })
+    await pool.query(`UPDATE ${schema}.runs SET position = -1`)
+    await expect(store.head('r')).rejects.toMatchObject({ code: 'corrupted' })
+    for (const until of ['infinity', '2999-01-01']) {
+      await pool.query(`UPDATE ${schema}.runs SET held_until = '${until}'`)
+      await expect(store.lease('r', 1)).rejects.toMatchObject({ code: 'corrupted' })
+    }
+  })
+
   it('has nothing of another store, though runs and checkpoints have the same names', async () => {
     const one = await open({ pool, schema: newSchema() })
     const other = await open({ pool, schema: newSchema() })

@@ -6,6 +6,7 @@
  */
 import type { Digest } from '../../../src/base/digest.ts'
 import type { RunHead } from '../../../src/ports/run-store.ts'
+import { foundHead, foundTtl, MAX_CHAIN, MAX_TTL_MS } from '../check-arguments.ts'
 import {
   headMoved,
   heldByOther,
@@ -46,14 +47,16 @@ export class PostgresRuns {
       await query(`INSERT INTO ${this.#schema}.runs (name) VALUES ($1) ON CONFLICT (name) DO NOTHING`, [run])
       const found = await query(
         `SELECT number::text, (CASE WHEN lease IS NULL OR lease = $2 THEN 0
-           ELSE extract(epoch FROM held_until - clock_timestamp()) * 1000 END)::float8::text AS left_ms
+           WHEN isfinite(held_until) THEN extract(epoch FROM held_until - clock_timestamp()) * 1000
+           ELSE 'NaN' END)::float8::text AS left_ms
          FROM ${this.#schema}.runs WHERE name = $1 FOR NO KEY UPDATE`,
         [run, before ?? ''],
       )
       row = found.rows[0] // none: it was removed in between
     }
     const leftMs = Number(row.left_ms)
-    if (leftMs > 0) throw heldByOther(run, leftMs)
+    // Twice the longest: the clock of the server may have been set back since.
+    if (!(leftMs <= 0)) throw heldByOther(run, Math.min(2 * foundTtl(run, leftMs / 2), MAX_TTL_MS))
     const taken = await query(
       `UPDATE ${this.#schema}.runs SET token = nextval('${this.#schema}.tokens'), lease = $2,
          held_until = clock_timestamp() + $3::float8 * interval '1 millisecond'
@@ -89,21 +92,23 @@ export class PostgresRuns {
   async head(sessions: PostgresSessions, run: string): Promise<RunHead | undefined> {
     const found = await sessions.look(
       `SELECT version::text, position::text, encode(summary, 'hex') AS summary, (
-         SELECT string_agg(digest, ' ' ORDER BY place)
-         FROM ${this.#schema}.links JOIN ${this.#schema}.checkpoints AS c ON c.number = links.checkpoint
-         WHERE links.run = runs.number
+         SELECT string_agg(digest, ' ' ORDER BY place) FROM (
+           SELECT digest, place
+           FROM ${this.#schema}.links JOIN ${this.#schema}.checkpoints AS c ON c.number = links.checkpoint
+           WHERE links.run = runs.number ORDER BY place LIMIT ${MAX_CHAIN + 1}
+         ) AS named
        ) AS chain
        FROM ${this.#schema}.runs WHERE name = $1 AND version > 0`,
       [run],
     )
     const [row] = found.rows
     if (row === undefined) return undefined
-    return {
+    return foundHead(run, {
       version: numberOf(found, 'version'),
       chain: typeof row.chain === 'string' ? (row.chain.split(' ') as Digest[]) : [],
       position: numberOf(found, 'position'),
       summary: bytesOf(row.summary),
-    }
+    })
   }
 
   /** @throws CaissonError `lease_lost`, `store_conflict`, `invalid_argument` */

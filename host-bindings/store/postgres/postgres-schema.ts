@@ -3,7 +3,8 @@
  *
  * 1. A schema that holds something else is refused, and nothing in it is touched.
  * 2. A checkpoint that a head names cannot be deleted: the database itself refuses.
- * 3. The name of a schema is part of every statement, so it is checked to be a plain one.
+ * 3. No statement meets anything but tables in their place, and nothing that is set off by a change to one.
+ * 4. The name of a schema is part of every statement, so it is checked to be a plain one.
  */
 import { CaissonError } from '../../../src/base/errors.ts'
 import { numberOf, type PostgresSessions, type Query, textOf } from './postgres-sessions.ts'
@@ -26,7 +27,8 @@ export function checkSchemaName(schema: string): void {
 /**
  * Makes schema and tables where they are missing.
  * @param schema whose name was checked
- * @throws CaissonError `invalid_argument` when the schema holds something else, `unsupported` for another version
+ * @throws CaissonError `invalid_argument` when the schema holds something else, `unsupported` for another version,
+ * `corrupted` where something else stands in the place of its tables
  */
 export async function makeSchema(sessions: PostgresSessions, schema: string): Promise<void> {
   if (await isStore((text, values) => sessions.look(text, values), schema)) return
@@ -56,6 +58,7 @@ async function isStore(query: Query, schema: string): Promise<boolean> {
     [schema],
   )
   if (numberOf(found, 'own') > 0) {
+    await checkTables(query, schema)
     const format = numberOf(await query(`SELECT format::text FROM "${schema}".caisson_store`), 'format')
     if (format === FORMAT) return true
     throw new CaissonError('unsupported', `The store has version ${format}; this knows ${FORMAT}.`, {
@@ -68,6 +71,26 @@ async function isStore(query: Query, schema: string): Promise<boolean> {
     `The schema ${schema} holds something else than a store of runs.`,
   )
 }
+
+/** Invariant 3. @throws CaissonError `corrupted` */
+async function checkTables(query: Query, schema: string): Promise<void> {
+  const found = await query(
+    `SELECT count(*)::text AS sound FROM pg_class AS c
+     WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1) AND relname = ANY ($2::text[])
+       AND relkind = 'r' AND NOT relrowsecurity
+       AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal)
+       AND NOT EXISTS (SELECT FROM pg_rewrite WHERE ev_class = c.oid)
+       AND NOT EXISTS (SELECT FROM pg_inherits WHERE c.oid IN (inhparent, inhrelid))`,
+    [schema, TABLE_NAMES],
+  )
+  if (numberOf(found, 'sound') === TABLE_NAMES.length) return
+  throw new CaissonError(
+    'corrupted',
+    `The schema ${schema} is no store of this version: something else stands in the place of its tables.`,
+  )
+}
+
+const TABLE_NAMES = ['caisson_store', 'runs', 'entries', 'checkpoints', 'contents', 'links']
 
 function tables(schema: string): string {
   const s = `"${schema}"`
@@ -109,9 +132,11 @@ function tables(schema: string): string {
     CREATE TABLE ${s}.contents (
       checkpoint bigint NOT NULL REFERENCES ${s}.checkpoints ON DELETE CASCADE,
       part integer NOT NULL,
-      bytes bytea STORAGE EXTERNAL NOT NULL,
+      bytes bytea NOT NULL,
       PRIMARY KEY (checkpoint, part)
     );
+    -- Postgres 15 cannot say it above.
+    ALTER TABLE ${s}.contents ALTER COLUMN bytes SET STORAGE EXTERNAL;
 
     -- The chains of the heads, newest first.
     CREATE TABLE ${s}.links (

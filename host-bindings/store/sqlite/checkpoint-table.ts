@@ -4,6 +4,7 @@
  * Everything here runs inside a transaction of the caller, or is one statement.
  */
 import type { Digest } from '../../../src/base/digest.ts'
+import { CaissonError } from '../../../src/base/errors.ts'
 import type { SqliteRow, SqliteStatements } from './sqlite-connection.ts'
 
 /** Bounds for what one transaction of a collection removes: others wait for it. */
@@ -96,24 +97,28 @@ export class CheckpointTable {
   }
 }
 
+function damaged(what: string): CaissonError {
+  return new CaissonError('corrupted', `The store is damaged: ${what}`)
+}
+
 /** A whole number in a column. */
 export function numberIn(row: SqliteRow | undefined, column: string): number {
   const value = row?.[column]
-  if (typeof value !== 'number') throw new TypeError(`The column ${column} holds no number.`)
+  if (typeof value !== 'number') throw damaged(`the column ${column} holds no number.`)
   return value
 }
 
 /** A text in a column. */
 export function textIn(row: SqliteRow, column: string): string {
   const value = row[column]
-  if (typeof value !== 'string') throw new TypeError(`The column ${column} holds no text.`)
+  if (typeof value !== 'string') throw damaged(`the column ${column} holds no text.`)
   return value
 }
 
 /** Bytes in a column, as a copy of the caller's own: not a Buffer, and not a part of a larger one. */
 export function bytesIn(row: SqliteRow, column: string): Uint8Array {
   const value = row[column]
-  if (!(value instanceof Uint8Array)) throw new TypeError(`The column ${column} holds no bytes.`)
+  if (!(value instanceof Uint8Array)) throw damaged(`the column ${column} holds no bytes.`)
   // What the driver made for this row alone need not be copied.
   const whole = value.byteLength === value.buffer.byteLength
   return whole ? new Uint8Array(value.buffer, 0, value.byteLength) : Uint8Array.from(value)

@@ -24,6 +24,8 @@ export type OpenSqlite = (path: string) => SqliteConnection
 export async function loadSqlite(): Promise<OpenSqlite> {
   try {
     const { default: Database } = await import('better-sqlite3')
+    // It loads its native part only now, which an installation without scripts has not made.
+    new Database(':memory:').close()
     // Waiting is done elsewhere (invariant 3).
     return (path) => new Database(path, { timeout: 0, fileMustExist: true }) as unknown as SqliteConnection
   } catch (cause) {

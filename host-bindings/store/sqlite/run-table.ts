@@ -8,6 +8,7 @@
  */
 import type { Digest } from '../../../src/base/digest.ts'
 import type { RunHead } from '../../../src/ports/run-store.ts'
+import { foundHead, foundTtl, MAX_CHAIN } from '../check-arguments.ts'
 import type { LeaseRecord } from '../node/run-state.node.ts'
 import { headMoved, leaseLost, logMoved, missingCheckpoint, positionBeyondLog } from '../store-refusals.ts'
 import { bytesIn, type CheckpointTable, numberIn, textIn } from './checkpoint-table.ts'
@@ -39,7 +40,7 @@ export class RunTable {
       id: textIn(row, 'lease'),
       machine: textIn(row, 'machine'),
       process: textIn(row, 'process'),
-      ttlMs: numberIn(row, 'ttl_ms'),
+      ttlMs: foundTtl(run, numberIn(row, 'ttl_ms')),
       uptimeMs: numberIn(row, 'uptime_ms'),
     }
     return { lease, beats: numberIn(row, 'beats') }
@@ -88,19 +89,19 @@ export class RunTable {
       `SELECT version, position, summary, (
          SELECT group_concat(digest, ' ') FROM (
            SELECT digest FROM links JOIN checkpoints ON checkpoints.number = links.checkpoint
-           WHERE links.run = runs.number ORDER BY place
+           WHERE links.run = runs.number ORDER BY place LIMIT ${MAX_CHAIN + 1}
          )
        ) AS chain
        FROM runs WHERE name = ? AND version > 0`,
       run,
     )
     if (row === undefined) return undefined
-    return {
+    return foundHead(run, {
       version: numberIn(row, 'version'),
       chain: row.chain === null ? [] : (textIn(row, 'chain').split(' ') as Digest[]),
       position: numberIn(row, 'position'),
       summary: bytesIn(row, 'summary'),
-    }
+    })
   }
 
   /** @throws CaissonError `lease_lost`, `store_conflict`, `invalid_argument` */

@@ -3,6 +3,7 @@
  *
  * 1. A file of something else is refused before anything in it is changed.
  * 2. A checkpoint that a head names cannot be deleted: the database itself refuses.
+ * 3. No statement meets another table than those below: a view in the place of one may take for ever.
  */
 import { CaissonError } from '../../../src/base/errors.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
@@ -74,7 +75,8 @@ PRAGMA user_version = ${SCHEMA_VERSION};
 
 /**
  * Whether the database is a store already; false when it is empty.
- * @throws CaissonError `invalid_argument` when it holds something else, `unsupported` for a store of another version
+ * @throws CaissonError `invalid_argument` when it holds something else, `unsupported` for a store of another version,
+ * `corrupted` for one with other tables
  */
 export function isStore(connection: SqliteConnection): boolean {
   const application = firstValue(connection, 'PRAGMA application_id')
@@ -92,7 +94,34 @@ export function isStore(connection: SqliteConnection): boolean {
       details: { version },
     })
   }
+  checkTables(connection)
   return true
+}
+
+/** Invariant 3. @throws CaissonError `corrupted` */
+function checkTables(connection: SqliteConnection): void {
+  // What ANALYZE writes is for the planner alone; what has no text are indexes that come with a table.
+  const found = connection
+    .prepare(
+      `SELECT sql FROM sqlite_schema
+       WHERE sql IS NOT NULL AND NOT (type = 'table' AND name GLOB 'sqlite_stat[1-4]') LIMIT ?`,
+    )
+    .all(STATEMENTS.size + 1)
+  const known = found.every(({ sql }) => STATEMENTS.has(statementOf(String(sql))))
+  if (known && found.length === STATEMENTS.size) return
+  throw new CaissonError('corrupted', 'The file is no store of this version: it has other tables.')
+}
+
+/** As SQLite keeps them, but for comments and blanks. */
+const STATEMENTS: ReadonlySet<string> = new Set(
+  TABLES.replaceAll(/--.*$/gm, '')
+    .split(';')
+    .map(statementOf)
+    .filter((statement) => statement.startsWith('CREATE ')),
+)
+
+function statementOf(sql: string): string {
+  return sql.replaceAll(/--.*$/gm, '').replaceAll(/\s+/g, ' ').trim()
 }
 
 /** Makes the tables where they are missing, in one transaction. */

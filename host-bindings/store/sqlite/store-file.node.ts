@@ -1,7 +1,7 @@
 /**
  * The file of a store in SQLite: made for nobody else to read, known again, missed when it is gone.
  *
- * 1. What is not a database is refused before SQLite opens it.
+ * 1. What is not a database is refused before SQLite opens it. What is no file is not even opened: a pipe waits for ever.
  * 2. SQLite goes on writing into files that were removed or replaced under it. Nothing is acknowledged from there.
  */
 import { type BigIntStats, statSync } from 'node:fs'
@@ -68,6 +68,9 @@ async function syncFolder(path: string): Promise<void> {
 
 /** Invariant 1. */
 async function checkMagic(path: string): Promise<void> {
+  for (const one of [path, `${path}-journal`, `${path}-wal`, `${path}-shm`]) {
+    if (statSync(one, { throwIfNoEntry: false })?.isFile() === false) throw notAStore()
+  }
   const file = await open(path, 'r')
   try {
     if (!(await file.stat()).isFile()) throw notAStore()

@@ -31,6 +31,7 @@ const LEFT_ALONE: ReadonlySet<string> = new Set([
   'lease_lost',
   'not_found',
   'corrupted',
+  'invalid_argument',
   'checkpoint_refused',
   'encryption_required',
 ])
