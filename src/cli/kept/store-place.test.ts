@@ -12,6 +12,7 @@ describe('what --store names', () => {
   it.each([
     ['sqlight:runs.db', 'Did you mean sqlite:runs.db?'],
     ['SQLITE:runs.db', 'Did you mean sqlite:runs.db?'],
+    [' postgress://me:s3cr3t@host/0', 'Name a folder, sqlite:FILE, or postgres://'],
     ['redis://me:s3cr3t@host/0', 'Name a folder, sqlite:FILE, or postgres://'],
     ['sqlx://me:s3cr3t@host/0', 'Name a folder, sqlite:FILE, or postgres://'],
   ])('2: is no folder where it looks like another address: %s', (given, hint) => {
@@ -46,6 +47,7 @@ describe('what --store names', () => {
     'postgres://host/db?user=me&password=s3cr3t',
     'postgres://me:s3cr3t%40@host/db?sslpassword=s3cr3t',
     'POSTGRES://me:s3cr3t@host/db',
+    ' postgres://me:s3cr3t@host/db\n',
   ])('1: is shown without the password: %s', (given) => {
     const { name, at } = placeOf(given, '/')
     expect(name).not.toContain('s3cr3t')

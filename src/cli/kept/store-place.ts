@@ -26,7 +26,9 @@ const SCHEME = /^([a-z][a-z0-9+.-]+):/i
 const SECRET = /pass|secret|token/i
 
 /** @throws CliError usage for an address that is none */
-export function placeOf(given: string, cwd: string): StorePlace {
+export function placeOf(typed: string, cwd: string): StorePlace {
+  // What is copied brings blanks along, behind which no scheme is seen.
+  const given = SCHEME.test(typed.trim()) ? typed.trim() : typed
   if (/^postgres(?:ql)?:/i.test(given)) return databaseOf(given)
   if (given.startsWith(SQLITE)) {
     return { name: given, kind: 'sqlite', at: resolve(cwd, given.slice(SQLITE.length)) }
