@@ -145,12 +145,34 @@ describe('caisson plan check', () => {
       expect(
         await problems(`${HEAD}nodes:\n  a: { kind: wait, until: { $eval: ${JSON.stringify(code)} } }\n`),
       ).toEqual([expect.stringMatching(/nodes\/a\/until\/\$eval: SyntaxError/)])
-    const right = ['a', '{}.x', '({ a: 1 })', '(a, b)', 'x => x', '1 // one', '`a`']
+    const right = ['a', '{}.x', '({ a: 1 })', '(a, b)', 'x => x', '1 // one', '`a)`', 'f(1) // )', 'f("`")']
     const nodes = right.map(
       (code, i) => `  n${i}: { kind: wait, until: { $eval: ${JSON.stringify(code)} } }\n`,
     )
     put('right.yaml', `${HEAD}nodes:\n${nodes.join('')}`)
     expect(await plan('check', 'right.yaml')).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  it('reads a program as strict where it says so', async () => {
+    const program = (source: string): string =>
+      `${HEAD}nodes:\n  a: { kind: program, source: ${JSON.stringify(source)} }\n`
+    expect(await problems(program("// one\n/* * two */ 'use strict'\nreturn 010"))).toEqual([
+      expect.stringMatching(/nodes\/a\/source: SyntaxError/),
+    ])
+    put('sloppy.yaml', program("const a = 'use strict'\nreturn 010"))
+    expect(await plan('check', 'sloppy.yaml')).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  it('refuses a small plan that embeds one large program a thousand times', async () => {
+    const parts = ['a', 'b', 'c']
+    for (const part of parts)
+      put(`programs/lib/${part}.js`, `export default 1 //${'x'.repeat(4 * 1024 * 1024 - 100)}`)
+    put('programs/large.js', `${parts.map((part) => `import './lib/${part}.js'\n`).join('')}export default 1`)
+    const node = (i: number): string => `  n${i}: { kind: program, file: programs/large.js }\n`
+    const nodes = Array.from({ length: 1_000 }, (_, i) => node(i)).join('')
+    expect(await problems(`${HEAD}nodes:\n${nodes}`)).toEqual([
+      expect.stringMatching(/^broken\.yaml:6:\d+: nodes\/n1\/file: .*larger than 16777216 bytes/),
+    ])
   })
 
   it('names capabilities that there are not, if it knows which there are', async () => {

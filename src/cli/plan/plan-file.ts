@@ -81,7 +81,7 @@ export async function readPlanFile(name: string, reader: CodeReader, io: CliIo):
   const { whole, tooLarge } = await embedWhole(written.plan.plan, embed)
   problems.push(...tooLarge.map(placed))
   if (problems.length > 0 || whole === undefined)
-    return { ...file, defined: undefined, problems, count: problems.length }
+    return { ...file, defined: undefined, problems: problems.slice(0, 100), count: problems.length }
   const { plan: defined, problems: more } = readPlan(whole)
   return defined === undefined
     ? refused(more.found, more.count)
