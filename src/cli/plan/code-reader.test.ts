@@ -26,6 +26,20 @@ describe('the budget of a check', () => {
     expect(await reader.checkExpression('a + 3', ['a'])).toMatchObject(SPENT)
   })
 
+  it('takes nothing for right that it has no fuel for', async () => {
+    // Looked at twice: as it stands, and as an expression.
+    const source = 'function (a) { return a }'
+    for (const fuel of [2_000_000, 4_000_000]) {
+      reader = new CodeReader(fuel)
+      expect(await reader.checkExpression('1', [])).toEqual([])
+      expect(await reader.check({ source })).toMatchObject(SPENT)
+      await reader.close()
+    }
+    reader = new CodeReader(6_000_000)
+    expect(await reader.checkExpression('1', [])).toEqual([])
+    expect(await reader.check({ source })).toEqual([])
+  })
+
   it('is not spent again by what is the same', async () => {
     reader = new CodeReader(6_000_000)
     for (let i = 0; i < 10; i += 1) {

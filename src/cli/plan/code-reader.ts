@@ -134,9 +134,10 @@ export class CodeReader {
     const found = await this.#look(`${first}\n${code}`, options)
     if (found === undefined) return []
     // A function without a name is a program, and no statement.
-    const isLone = attempt?.provided !== undefined
-    if (isLone && (await this.#look(`${first}\n${attempt.code}`, options)) === undefined) return []
-    const { message, position } = found
+    const isLone = attempt?.provided !== undefined && !this.#toldSpent
+    const lone = isLone ? await this.#look(`${first}\n${attempt.code}`, options) : found
+    if (lone === undefined) return []
+    const { message, position } = this.#toldSpent ? lone : found
     if (position === undefined || position.file === fileName) {
       const place = position && { line: Math.max(1, position.line - 1), column: position.column }
       return [{ problem: message, ...(file && { file }), ...(place && { place }), text: source }]
