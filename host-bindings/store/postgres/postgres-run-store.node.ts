@@ -64,7 +64,8 @@ const DEFAULT_TIMEOUT_MS = 30_000
  * Opens the store in a schema of a database, and makes it where it is missing or empty. With `connectionString` it
  * needs `pg` beside caisson.
  * @throws CaissonError `unsupported` without pg or for a store of another version, `invalid_argument` for a schema that
- * holds something else, `not_found` with `mustExist`, `store_failed` and `quota_exceeded` with the cause
+ * holds something else, `corrupted` for one with other tables, `not_found` with `mustExist`, `store_failed` and
+ * `quota_exceeded` with the cause
  */
 export async function openPostgresRunStore(options: PostgresRunStoreOptions): Promise<RunStore> {
   checkOptions(options, OPTIONS)
