@@ -201,7 +201,7 @@ export const FIGURE_DEFINITIONS: readonly FigureDefinition[] = [
     aim: 0.3e6,
   },
   {
-    what: 'restore, checkpoint of 24 links',
+    what: 'restore, checkpoint of a whole chain',
     measuredBy: 'checkpoint/restore-chain',
     subject: 'caisson',
     sense: 'worst',
