@@ -273,6 +273,25 @@ describe('a store in Postgres', () => {
     }
   })
 
+  it('1: waits for whoever is changing the run, before it looks at it', async () => {
+    const schema = newSchema()
+    const store = await open({ pool, schema })
+    const lease = await store.lease('r', HOUR_MS)
+    const other = await pool.connect()
+    await other.query('BEGIN')
+    await other.query(`SELECT FROM "${schema}".runs WHERE name = 'r' FOR NO KEY UPDATE`)
+    let done = false
+    const appending = store.append('r', 0, [text('a')], lease).then(() => {
+      done = true
+    })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(done).toBe(false)
+    await other.query('COMMIT')
+    other.release()
+    await appending
+    expect(await store.entries('r', 0, 9)).toEqual([text('a')])
+  })
+
   it('2: does not wait for ever for somebody who holds a lock', async () => {
     const schema = newSchema()
     const store = await open({ pool, schema, timeoutMs: 1_000 })
