@@ -16,13 +16,13 @@ const PLAN = {
   budget: { fuel: 1_000, units: { cents: 5 } },
   nodes: {
     query: { kind: 'call', capability: 'sql.query', input: { text: 'select 1' } },
-    work: {
+    enrich: {
       kind: 'program',
       source: 'const a = 1\nreturn a',
       input: { $from: 'query' },
       grants: ['net.fetch'],
     },
-    ask: { kind: 'approval', question: 'Well?', after: ['work', 'query'] },
+    ask: { kind: 'approval', question: 'Well?', after: ['enrich', 'query'] },
     all: { kind: 'each', over: [], most: 5, do: { nodes: { one: { kind: 'wait', forMs: 1 } } } },
   },
 } as const satisfies Plan
@@ -58,8 +58,8 @@ describe('a difference of plans', () => {
     expect(changesOf((plan) => Object.assign(fetches(plan), { calls: 11, approve: true }))[0]).toMatch(
       /^authority changed .*under \{"calls":11,"approve":true\}, and before under \{"calls":10\}/,
     )
-    expect(changesOf((plan) => delete plan.nodes?.work?.grants)).toEqual([
-      'authority narrowed /nodes/work/grants node "work" may call net.fetch no more',
+    expect(changesOf((plan) => delete plan.nodes?.enrich?.grants)).toEqual([
+      'authority narrowed /nodes/enrich/grants node "enrich" may call net.fetch no more',
     ])
   })
 
@@ -86,9 +86,9 @@ describe('a difference of plans', () => {
 
   it('tells where in a node something is another, and how texts differ', () => {
     expect(
-      changesOf((plan) => Object.assign(plan.nodes?.work as object, { source: 'const a = 2\nreturn a' })),
+      changesOf((plan) => Object.assign(plan.nodes?.enrich as object, { source: 'const a = 2\nreturn a' })),
     ).toEqual([
-      'node changed /nodes/work/source source of node "work" is another text: from line 1 on, "const a = 2" for "const a = 1" (2 lines before, 2 now)',
+      'node changed /nodes/enrich/source source of node "enrich" is another text: from line 1 on, "const a = 2" for "const a = 1" (2 lines before, 2 now)',
     ])
     expect(
       changesOf((plan) => Object.assign(plan.nodes?.query?.input as object, { text: 'select 2' })),
@@ -117,7 +117,7 @@ describe('a difference of plans', () => {
       'text same /version the version of the plan is "2", and was "1"',
     ])
     expect(
-      changesOf(({ nodes }) => Object.assign(nodes?.ask as object, { after: ['query', 'work'] })),
+      changesOf(({ nodes }) => Object.assign(nodes?.ask as object, { after: ['query', 'enrich'] })),
     ).toEqual(['text same /nodes/ask node "ask" is written in another way, and means the same'])
     expect(changesOf((plan) => (plan.grants as unknown as string[]).reverse())).toEqual([
       'text same  the plan is written in another way, and means the same',
