@@ -9,6 +9,7 @@
  * 4. One that goes from a guest that is parked straight to another one of the pool is written to at once: what differs
  *    between the two, and the stack.
  */
+import type { GuestFailure } from '../machine/turn.ts'
 import type { PageTools } from '../ports/page-tools.ts'
 import { neutralPageTools } from '../snapshot/neutral-page-tools.ts'
 import { PageStore } from '../snapshot/page-store.ts'
@@ -164,6 +165,14 @@ export class PooledInstance {
   /** Cell of the exception that `cell` stands for, or 0. */
   exceptionOf(cell: number): number {
     return this.instance.exports.QTS_ResolveException(this.guest.context, cell)
+  }
+
+  /** Throws a failure of the host's where the guest called it. @returns the cell that the call gives back */
+  throwFailure(failure: GuestFailure): number {
+    const error = this.writer.writeFailure(failure)
+    const thrown = this.instance.exports.QTS_Throw(this.guest.context, error)
+    this.free(error)
+    return thrown
   }
 
   free(...cells: readonly number[]): void {

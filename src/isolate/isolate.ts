@@ -91,7 +91,7 @@ export class Isolate implements Machine {
 
   /** Calls that were asked and not settled yet. */
   get pending(): readonly PendingCall[] {
-    return this.#services?.pending ?? NO_CALLS
+    return this.#services?.calls.pending ?? NO_CALLS
   }
 
   get wakeAtMs(): number | undefined {
@@ -114,14 +114,14 @@ export class Isolate implements Machine {
     this.#keep = start.keep === true
     this.#serve(services, new GuestProgram(this.#pooled, start.fileName, services.modules), start.limits, 0)
     return this.#turn(control, () => {
-      services.receive(start.source.length)
+      services.calls.receive(start.source.length)
       // A guest that was there before has them.
       if (after === undefined) {
         this.#program.install(start.capabilities, (name, index) =>
           this.#pooled.newFunction(name, FIRST_CAPABILITY + index),
         )
       }
-      services.receive(this.#program.begin(start))
+      services.calls.receive(this.#program.begin(start))
       this.#begun = true
     })
   }
@@ -257,7 +257,7 @@ export class Isolate implements Machine {
   #serve(services: HostServices, program: GuestProgram, limits: Limits, consumed: number): void {
     const { instance } = this.#pooled
     services.locate = (error) => program.locate(error)
-    services.frameAt = (file, place) => program.frameAt(file, place)
+    services.calls.frameAt = (file, place) => program.frameAt(file, place)
     this.#services = services
     this.#program = program
     this.#limits = limits
@@ -268,10 +268,10 @@ export class Isolate implements Machine {
   settle(answers: readonly Answer[], nowMs: number, control: TurnControl): Turn {
     if (this.#state !== 'parked') throw this.#refuseTurn('settled')
     const services = this.#serving
-    services.checkAnswers(answers)
+    services.calls.checkAnswers(answers)
     services.clock.advance(nowMs)
     const deliver = (): void => {
-      for (const answer of answers) services.deliver(answer)
+      for (const answer of answers) services.calls.deliver(answer)
     }
     return this.#turn(control, deliver, services.clock.microseconds)
   }
@@ -282,7 +282,7 @@ export class Isolate implements Machine {
     const known = this.#captured ?? base.pages
     // Views suffice: the tree is dropped before anything runs.
     const memory = known.with(memoryChanges(instance, known, tools.samePage, (view) => view))
-    return stateDigest(instance.engine.id, memory, this.#services?.pendingIds ?? [], tools.sha256)
+    return stateDigest(instance.engine.id, memory, this.#services?.calls.pendingIds ?? [], tools.sha256)
   }
 
   dispose(): void {
@@ -307,7 +307,7 @@ export class Isolate implements Machine {
   #end(): void {
     this.#state = 'ended'
     this.#wakeAtMs = undefined
-    this.#services?.end()
+    this.#services?.calls.end()
   }
 
   /** @param dueAt fires the timers that are due then, in microseconds; left out, none is */
@@ -316,7 +316,7 @@ export class Isolate implements Machine {
     const { gauge } = instance
     const services = this.#serving
     this.#state = 'turning'
-    services.beginTurn()
+    services.calls.beginTurn()
     let end: TurnEnd = WAITING
     let thrown: unknown
     gauge.begin(this.#limits.stackBytes, control.deadline, control.aborted)
@@ -344,7 +344,7 @@ export class Isolate implements Machine {
     const waiting = end.status === 'waiting'
     const turn = completeTurn(
       end,
-      waiting ? services.asked : NO_CALLS,
+      waiting ? services.calls.asked : NO_CALLS,
       services.takeLogs(),
       services.takeRejections(this.#program.ownPromises, this.#program.endReason),
       this.#usage(),
@@ -382,28 +382,28 @@ export class Isolate implements Machine {
     this.#wakeAtMs = wakeAtMs
     // A timer of the prelude's own (AbortSignal.timeout) wakes the guest, and keeps no program from its end.
     const timers = ready && wakeAtMs !== undefined ? this.#timers.count() : 0
-    const pending = timers > 0 || services.waitsForCalls
+    const pending = timers > 0 || services.calls.arePending
     if (!ready || (pending && !this.#isOver())) {
       const waiting = ready ? READY : WAITING
       return wakeAtMs === undefined ? waiting : { ...waiting, wakeAtMs }
     }
     const end = this.#program.complete()
-    if (services.bytesOut + this.#program.resultBytes > this.#limits.bytesOut) {
+    if (services.calls.bytesOut + this.#program.resultBytes > this.#limits.bytesOut) {
       this.#pooled.instance.gauge.halt('bytes')
     }
     if (this.#keep) this.#program.release()
     if (!pending || end.status !== 'completed') return end
-    return { ...end, left: { calls: services.pending, timers } }
+    return { ...end, left: { calls: services.calls.pending, timers } }
   }
 
   #usage(): Usage {
-    const { calls, bytesIn, bytesOut, logsDropped } = this.#serving
+    const { calls, logsDropped } = this.#serving
     return {
       fuel: this.#pooled.instance.gauge.consumed,
       memoryBytes: this.#pooled.instance.size,
-      calls,
-      bytesIn,
-      bytesOut: bytesOut + this.#program.resultBytes,
+      calls: calls.count,
+      bytesIn: calls.bytesIn,
+      bytesOut: calls.bytesOut + this.#program.resultBytes,
       logsDropped,
     }
   }
@@ -416,7 +416,7 @@ export class Isolate implements Machine {
       }
     }
     const limits = this.#limits
-    return exhausted(reason, limits, this.#serving.bytesIn > limits.bytesIn ? 'bytesIn' : 'bytesOut')
+    return exhausted(reason, limits, this.#serving.calls.bytesIn > limits.bytesIn ? 'bytesIn' : 'bytesOut')
   }
 
   /**

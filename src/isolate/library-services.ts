@@ -12,7 +12,7 @@ import { sha256, sha384, sha512 } from '@noble/hashes/sha2.js'
 import { CaissonError } from '../base/errors.ts'
 import { DEFAULT_VALUE_LIMITS } from '../values/limits.ts'
 import type { ConsoleLog } from './console-log.ts'
-import { CALL_FUEL, CALL_FUEL_PER_BYTE } from './host-fuel.ts'
+import { CALL_FUEL_PER_BYTE, chargeReading } from './host-fuel.ts'
 import { HOST_FUNCTIONS } from './host-functions.ts'
 import type { PooledInstance } from './instance-pool.ts'
 import type { LogicalClock } from './logical-clock.ts'
@@ -72,7 +72,7 @@ export class LibraryServices {
         return 0
       case HOST_FUNCTIONS.inspect: {
         const text = this.#pooled.reader.inspectAll(values, count, this.#shownStack)
-        this.#charge(text.length)
+        chargeReading(this.#pooled.instance.gauge, text.length)
         return this.#answer(text)
       }
       case HOST_FUNCTIONS.now:
@@ -111,7 +111,7 @@ export class LibraryServices {
     try {
       return this.#pooled.reader.read(values + 8 * index, DEFAULT_VALUE_LIMITS, root)
     } finally {
-      this.#charge(this.#pooled.reader.lastWork)
+      chargeReading(this.#pooled.instance.gauge, this.#pooled.reader.lastWork)
     }
   }
 
@@ -121,12 +121,6 @@ export class LibraryServices {
     const cell = writer.write(value, DEFAULT_VALUE_LIMITS)
     instance.gauge.charge(writer.lastBytes * CALL_FUEL_PER_BYTE)
     return cell
-  }
-
-  #charge(bytes: number): void {
-    const { gauge } = this.#pooled.instance
-    gauge.charge(CALL_FUEL + bytes * CALL_FUEL_PER_BYTE)
-    gauge.hostWorked()
   }
 
   #randomBytes(count: number): number {
@@ -158,11 +152,7 @@ export class LibraryServices {
       return answer()
     } catch (error) {
       if (!CaissonError.is(error) || error.code === 'corrupted') throw error
-      const { instance, guest, writer } = this.#pooled
-      const cell = writer.writeFailure({ code: error.code, message: error.message, name: 'RangeError' })
-      const thrown = instance.exports.QTS_Throw(guest.context, cell)
-      this.#pooled.free(cell)
-      return thrown
+      return this.#pooled.throwFailure({ code: error.code, message: error.message, name: 'RangeError' })
     }
   }
 }
