@@ -23,6 +23,7 @@ import type {
   RuntimeOptions,
   TurnOptions,
 } from './options.ts'
+import { isTime } from './sound-clock.ts'
 
 const RUN: OptionChecks<RunOptions> = {
   input: anything,
@@ -39,6 +40,7 @@ const RUN: OptionChecks<RunOptions> = {
     'a text of 1 to 1000 characters without control characters that does not begin with "caisson:"',
   ],
   seed: anything, // the runtime says itself what a seed is
+  nowMs: [(value) => typeof value === 'number' && isTime(value), 'a time in milliseconds since the epoch'],
   domain: aText,
   stateDigest: trueOrFalse,
   run: [isRunName, 'a name of 1 to 128 characters of A-Z a-z 0-9 . _ -, not beginning with a dot'],
@@ -150,7 +152,16 @@ export function checkTurnOptions(options: TurnOptions): void {
 /** @throws CaissonError `invalid_argument` with `details: { option }` */
 export function checkRunOptions(options: RunOptions): void {
   checkOptions(options, RUN)
-  if (options.run !== undefined) return
+  if (options.run !== undefined) {
+    if (options.nowMs === undefined) return
+    throw new CaissonError(
+      'invalid_argument',
+      'Option nowMs is not of kept runs: their records have their times.',
+      {
+        details: { option: 'nowMs' },
+      },
+    )
+  }
   const option =
     options.atEnd === 'suspend'
       ? 'atEnd'

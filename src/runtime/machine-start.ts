@@ -39,7 +39,7 @@ export function machineStart(
     capabilities,
     limits: limitsOf(options.limits, bounds),
     seed: seedOf(options.seed, platform),
-    nowMs: startTime(platform.clock.now()),
+    nowMs: options.nowMs ?? startTime(platform.clock.now()),
     ...(options.atEnd === 'drop' && { atEnd: 'drop' }),
   }
 }

@@ -84,6 +84,11 @@ export interface RunOptions extends ModuleOptions {
   readonly fileName?: string
   /** Whole number or 32 bytes that determine all randomness of the guest. Default: fresh from `entropy`. */
   readonly seed?: number | Uint8Array
+  /**
+   * Where the time of a guest begins and stands, but for what its timers wait for: milliseconds since the epoch. Not of
+   * kept runs, whose records have their times. Default: the host's time.
+   */
+  readonly nowMs?: number
   /** Guests of different trust domains never share an instance, one after the other. Default `default`. */
   readonly domain?: string
   /** Whether the outcome carries the digest of the guest's final state (about a millisecond). Default false. */

@@ -363,7 +363,14 @@ class PooledRuntime implements Runtime {
       this.#line.leave(domain)
       throw error
     }
-    return { machine, domain, guestId, session: this.#sessionOf(machine, start, gate, signal) }
+    const session = this.#sessionOf(machine, start, gate, signal)
+    const { nowMs } = options
+    return {
+      machine,
+      domain,
+      guestId,
+      session: nowMs === undefined ? session : { ...session, now: () => nowMs },
+    }
   }
 
   #sessionOf(

@@ -122,6 +122,7 @@ async function goOn(
       run: 'r',
       guestId: 'test-r',
       now: systemClock.now,
+      startedAtMs: () => state.startedAtMs ?? 0,
       openGate: (grants, options) =>
         createGate({ grants: grantSet(table, grants), ledger, clock: systemClock, ...options }),
       runProgram: (source, options) => process.run(source, options),
@@ -141,8 +142,8 @@ async function goOn(
     if (state.status === undefined) {
       const given = await values.keep(input)
       await runner.record(
-        { type: 'proposed', plan: digest, input: given, by: 'ann' },
-        { type: 'approved', plan: digest, by: 'bob' },
+        { type: 'proposed', format: 'run/1', id: 'r', tools: {}, plan: digest, input: given, by: 'ann' },
+        { type: 'approved', request: digest, by: 'bob' },
         { type: 'started', by: 'bob', atMs: systemClock.now() },
       )
     }

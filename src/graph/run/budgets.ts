@@ -9,8 +9,9 @@
 import type { Limits } from '../../machine/limits.ts'
 import { amountOf } from '../plan/budget-share.ts'
 import type { Budget } from '../plan/plan.ts'
+import type { NodeState, ScopeState } from './node-state.ts'
 import type { Used } from './run-event.ts'
-import type { NodeState, RunState, ScopeState } from './run-state.ts'
+import type { RunState } from './run-state.ts'
 import { addUsed, negated, USED_PARTS } from './used.ts'
 
 /** What is left; a part that is not there is not bounded. */

@@ -1,9 +1,10 @@
 /**
  * Calls of nodes: let in, written down, answered, written down.
  */
+
+import type { NodeState } from './node-state.ts'
 import type { CallWork, WorkEnd } from './node-work.ts'
 import type { RunContext } from './run-context.ts'
-import type { NodeState } from './run-state.ts'
 
 /** @param path with `#undo` where it undoes the node */
 export function callOf(

@@ -1,7 +1,7 @@
 /** Nodes that decide, wait or ask, and do nothing in the world. */
 import { digestValue } from '../../values/digest-value.ts'
+import type { NodeState } from './node-state.ts'
 import { failureOfNode, NOTHING, type RunContext } from './run-context.ts'
-import type { NodeState } from './run-state.ts'
 
 export class DecidingNodes {
   readonly #run: RunContext
@@ -59,7 +59,7 @@ export class DecidingNodes {
       node: path,
       question: node.question,
       shown: state.input ?? NOTHING,
-      plan: this.#run.state.proposedPlan,
+      plan: this.#run.state.proposal?.plan,
     })
     const expiresAtMs = node.expiresMs === undefined ? undefined : clock.now() + node.expiresMs
     this.#run.emit({

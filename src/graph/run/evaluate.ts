@@ -8,8 +8,9 @@
 import { CaissonError } from '../../base/errors.ts'
 import { isObject } from '../plan/shape.ts'
 import { parseReference } from '../plan/template.ts'
+import type { ScopeState } from './node-state.ts'
 import type { Failure, ValueRef } from './run-event.ts'
-import type { RunState, ScopeState } from './run-state.ts'
+import type { RunState } from './run-state.ts'
 import type { RunValues } from './run-values.ts'
 
 /** Evaluates an expression over named values, in an isolate that can do nothing else. */

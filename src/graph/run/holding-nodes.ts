@@ -1,7 +1,7 @@
 /** Nodes that hold others, and the run itself: how many there are in them, and what comes out. */
 import type { Overrides } from './evaluate.ts'
+import type { NodeState, ScopeState } from './node-state.ts'
 import { failureOfNode, NOTHING, type RunContext } from './run-context.ts'
-import type { NodeState, ScopeState } from './run-state.ts'
 
 export class HoldingNodes {
   readonly #run: RunContext

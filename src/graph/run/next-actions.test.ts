@@ -61,8 +61,16 @@ describe('a run', () => {
   it('refuses a node that may not begin yet', () => {
     const state = new RunState(planOf({ a: call(), b: call({ after: ['a'] }) }))
     const digest = `sha256:${'0'.repeat(64)}` as never
-    state.apply({ type: 'proposed', plan: digest, input: { value: 1 }, by: 'x' })
-    state.apply({ type: 'approved', plan: digest, by: 'x' })
+    state.apply({
+      type: 'proposed',
+      format: 'run/1',
+      id: 'r',
+      tools: {},
+      plan: digest,
+      input: { value: 1 },
+      by: 'x',
+    })
+    state.apply({ type: 'approved', request: digest, by: 'x' })
     state.apply({ type: 'started', by: 'x', atMs: 0 })
     const event: RunEvent = { node: 'b', type: 'node_started', attempt: 1, input: { value: 1 } }
     expect(() => state.apply(event)).toThrow(/Node "b" cannot begin here/)
@@ -72,10 +80,18 @@ describe('a run', () => {
   it('never starts a rejected plan', () => {
     const state = new RunState(planOf({ a: call() }))
     const digest = `sha256:${'0'.repeat(64)}` as never
-    state.apply({ type: 'proposed', plan: digest, input: { value: 1 }, by: 'x' })
+    state.apply({
+      type: 'proposed',
+      format: 'run/1',
+      id: 'r',
+      tools: {},
+      plan: digest,
+      input: { value: 1 },
+      by: 'x',
+    })
     state.apply({ type: 'rejected', by: 'y', reason: 'no' })
     for (const event of [
-      { type: 'approved', plan: digest, by: 'x' },
+      { type: 'approved', request: digest, by: 'x' },
       { type: 'started', by: 'x', atMs: 0 },
       { node: 'a', type: 'node_started', attempt: 1, input: { value: 1 } },
     ] as RunEvent[])

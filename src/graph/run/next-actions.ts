@@ -8,8 +8,11 @@
  * 3. What was done is undone in the reverse order of its completion, one after the other.
  * 4. A state in which nothing is to be done, and nothing is at work, has ended or waits for somebody.
  */
+
+import type { NodeState, ScopeState } from './node-state.ts'
+import { dueOfRequests } from './requests.ts'
 import type { SkipReason } from './run-event.ts'
-import type { NodeState, RunState, ScopeState } from './run-state.ts'
+import type { RunState } from './run-state.ts'
 import { innerScope } from './scope-plan.ts'
 
 export type Action =
@@ -22,6 +25,8 @@ export type Action =
   | { readonly do: 'fail'; readonly node: NodeState; readonly because: NodeState }
   /** Its stand-in completed. */
   | { readonly do: 'stand_in'; readonly node: NodeState }
+  /** Somebody decided what it waits for. */
+  | { readonly do: 'go_on'; readonly node: NodeState }
   /** It only waits, and need not any more. */
   | { readonly do: 'call_off'; readonly node: NodeState }
   | { readonly do: 'undo'; readonly node: NodeState }
@@ -57,10 +62,12 @@ export function nextDueMs(state: RunState): number | undefined {
 }
 
 /** When the timer of a node is due. */
-export function dueMs({ status, retryAtMs, waiting }: NodeState): number | undefined {
+export function dueMs(node: NodeState): number | undefined {
+  const { status, retryAtMs, waiting } = node
   if (status === 'retrying') return retryAtMs
   if (status !== 'waiting' || waiting === undefined) return undefined
-  return waiting.for === 'time' ? waiting.atMs : waiting.expiresAtMs
+  if (waiting.for === 'time') return waiting.atMs
+  return waiting.for === 'event' ? waiting.expiresAtMs : dueOfRequests(node)
 }
 
 function workingActions(state: RunState): readonly Action[] {
@@ -72,6 +79,8 @@ function workingActions(state: RunState): readonly Action[] {
     const reason = skipReason(scope, id)
     actions.push(reason === undefined ? { do: 'begin', path, scope, id } : { do: 'skip', path, reason })
   }
+  for (const node of state.toGoOn.values())
+    if (!isFailing(node.scope)) actions.push({ do: 'go_on', node })
   for (const node of state.toStandIn.values()) actions.push({ do: 'stand_in', node })
   let failing = root.failed !== undefined
   for (const node of state.toConclude.values()) {

@@ -2,8 +2,8 @@
 
 import type { Limits } from '../../machine/limits.ts'
 import type { CallNode, Program, ProgramNode } from '../plan/plan.ts'
+import type { NodeCall } from './node-state.ts'
 import type { Failure, Used } from './run-event.ts'
-import type { NodeCall } from './run-state.ts'
 
 /** How a piece of work ended, and what it used up. */
 export type WorkEnd = { readonly used?: Used } & (
@@ -43,6 +43,8 @@ export interface CallWork extends Work {
 export interface ProgramWork extends Work {
   readonly node: Program & Pick<ProgramNode, 'grants'>
   readonly attempt: number
+  /** When the attempt began, milliseconds since the epoch: where the time of its guest begins. */
+  readonly atMs: number
   /** Whether an earlier process may have begun this attempt. */
   readonly resumed: boolean
   /** Its own, within what is left of all budgets. */

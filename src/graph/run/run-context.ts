@@ -6,9 +6,10 @@ import type { Journal } from '../../journal/journal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { Reserve } from './budgets.ts'
 import { type EvaluateExpression, Evaluator, ExpressionFailed } from './evaluate.ts'
+import type { NodeState } from './node-state.ts'
 import type { NodeWork } from './node-work.ts'
-import type { Failure, FreezeReason, RunEvent, Used, ValueRef } from './run-event.ts'
-import type { NodeState, RunState } from './run-state.ts'
+import type { Failure, FreezeReason, RecordedEvent, RunEvent, Used, ValueRef } from './run-event.ts'
+import type { RunState } from './run-state.ts'
 import type { RunValues } from './run-values.ts'
 
 export interface RunnerParts {
@@ -22,7 +23,7 @@ export interface RunnerParts {
   /** Resolves after so long, or when the signal is raised. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
   /** Told of every event after it was added to the journal. What it throws is dropped. */
-  readonly onEvent?: (event: RunEvent) => void
+  readonly onEvent?: (event: RecordedEvent) => void
 }
 
 export const NOTHING: ValueRef = { value: null }
@@ -49,13 +50,13 @@ export class RunContext {
   readonly stop: AbortController = new AbortController()
   /** Why it came to rest by itself. */
   failure: Error | undefined
-  readonly #onEvent: (event: RunEvent) => void
+  readonly #onEvent: (event: RecordedEvent) => void
   /** What stops single pieces of work, by what they are for. */
   readonly #working = new Map<string, AbortController>()
   #lastCall: number
 
   /** @param onEvent told of every event after it was added to the journal */
-  constructor(parts: RunnerParts, onEvent: (event: RunEvent) => void) {
+  constructor(parts: RunnerParts, onEvent: (event: RecordedEvent) => void) {
     this.run = parts.run
     this.state = parts.state
     this.journal = parts.journal
@@ -71,9 +72,10 @@ export class RunContext {
   /** Takes events into the state, and adds them to the journal. @throws CaissonError `invalid_transition` */
   emit(...events: readonly RunEvent[]): void {
     for (const event of events) {
-      this.state.apply(event)
-      this.journal.add(event)
-      this.#onEvent(event)
+      const recorded = { ...event, timeMs: Math.max(this.clock.now(), this.state.timeMs) }
+      this.state.apply(recorded)
+      this.journal.add(recorded)
+      this.#onEvent(recorded)
     }
   }
 

@@ -37,15 +37,24 @@ export type CallAnswer =
   | { readonly ok: false; readonly error: Failure }
 
 /** Why a node did not start. */
-export type SkipReason = 'condition' | 'not_chosen' | 'not_needed' | 'skipped_before'
+export type SkipReason = 'condition' | 'not_chosen' | 'not_needed' | 'skipped_before' | 'decided'
+
+/** What a person is asked: `shown` is the `PersonRequest`, and `request` its digest, to which decisions are bound. */
+export interface Asked {
+  readonly request: Digest
+  readonly shown: ValueRef
+  /** Nobody decides after it, and a decision that was not used by then counts no more. */
+  readonly expiresAtMs?: number
+}
 
 /** What a node waits for. */
 export type Waiting =
   | {
       readonly for: 'person'
-      /** Of the request, and of exactly what is shown. */
-      readonly request: Digest
-      readonly expiresAtMs?: number
+      /** Of a program there may be several, which are decided one by one or together. */
+      readonly asked: readonly Asked[]
+      /** Of a program: when it goes on by itself, because a timer of its own is due. */
+      readonly wakeAtMs?: number
     }
   | { readonly for: 'time'; readonly atMs: number }
   | { readonly for: 'event'; readonly name: string; readonly expiresAtMs?: number }
@@ -53,9 +62,23 @@ export type Waiting =
 /** Why a run stands still at its last verified point. */
 export type FreezeReason = 'interrupted' | 'in_doubt' | 'budget' | 'loop_guard' | 'asked'
 
+/** Names the events of a journal, and their version. */
+export const RUN_FORMAT = 'run/1'
+
 export type RunEvent =
-  | { readonly type: 'proposed'; readonly plan: Digest; readonly input: ValueRef; readonly by: string }
-  | { readonly type: 'approved'; readonly plan: Digest; readonly by: string }
+  | {
+      readonly type: 'proposed'
+      readonly format: typeof RUN_FORMAT
+      /** Unique among all runs: idempotency keys and random streams are derived from it. */
+      readonly id: string
+      readonly plan: Digest
+      readonly input: ValueRef
+      /** Capabilities that the plan may call, and the digests of how they describe themselves. */
+      readonly tools: Readonly<Record<string, Digest>>
+      readonly by: string
+    }
+  /** `request` is the digest of exactly what was proposed. */
+  | { readonly type: 'approved'; readonly request: Digest; readonly by: string; readonly comment?: string }
   | { readonly type: 'rejected'; readonly by: string; readonly reason: string }
   | { readonly type: 'started'; readonly by: string; readonly atMs: number }
   | { readonly type: 'frozen'; readonly reason: FreezeReason; readonly message: string }
@@ -96,17 +119,24 @@ export type NodeEvent = { readonly node: string; readonly used?: Used } & (
   /** Of a `loop`: a round ended with this state. */
   | { readonly type: 'node_round'; readonly round: number; readonly state: ValueRef; readonly done: boolean }
   | { readonly type: 'node_waiting'; readonly waiting: Waiting }
-  /** What it waited for is there: the time, or the event. */
-  | { readonly type: 'node_woken' }
-  /** A person decided, on exactly what the request shows. `value` is what they decided on, changed or not. */
+  /**
+   * What it waited for is there: the time, the event with its value, a decision. From here on decisions that were made
+   * count as used.
+   */
+  | { readonly type: 'node_woken'; readonly value?: ValueRef; readonly by?: string }
+  /** A person decided, on exactly what the request shows. `value` is what they put in its place. */
   | {
       readonly type: 'node_decided'
       readonly request: Digest
       readonly by: string
       readonly approved: boolean
-      readonly comment: string
-      readonly value: ValueRef
+      readonly comment?: string
+      /** Of a rejection. */
+      readonly reason?: string
+      readonly value?: ValueRef
     }
+  /** A decision that was not used yet was taken back. */
+  | { readonly type: 'node_withdrawn'; readonly request: Digest; readonly by: string }
   | { readonly type: 'node_frozen'; readonly reason: FreezeReason }
   /** Its call had no effect and is made again, or is taken as it was answered. */
   | { readonly type: 'node_thawed'; readonly again: boolean }
@@ -126,6 +156,9 @@ export type NodeEvent = { readonly node: string; readonly used?: Used } & (
   | { readonly type: 'node_undone' }
   | { readonly type: 'node_not_undone'; readonly error: Failure }
 )
+
+/** An event in a journal: `timeMs` is when it was written down, milliseconds since the epoch, and never goes back. */
+export type RecordedEvent = RunEvent & { readonly timeMs: number }
 
 export type EventType = RunEvent['type']
 export type NodeEventType = NodeEvent['type']

@@ -9,93 +9,23 @@
 import type { Digest } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 import type { Plan, PlanNode } from '../plan/plan.ts'
-import type {
-  CallAnswer,
-  Failure,
-  NodeEvent,
-  RunEvent,
-  SkipReason,
-  Used,
-  ValueRef,
-  Waiting,
-} from './run-event.ts'
+import type { NodeState, ScopeState } from './node-state.ts'
+import type { Failure, NodeEvent, RecordedEvent, RunEvent, Used, ValueRef } from './run-event.ts'
+import { checkDecided, hasUnusedDecision, noteAsked, noteDecision, useDecisions } from './requests.ts'
 import { innerScope, type ScopePlan, scopePlan } from './scope-plan.ts'
 import { type NodeStatus, nextNodeStatus, nextRunStatus, type RunStatus, SETTLED } from './transitions.ts'
 import { addUsed } from './used.ts'
-
-/** One node of one scope: of an `each` there are as many as it has items. */
-export interface NodeState {
-  /** `enrich/3/lookup`: ids of nodes, and between them the numbers of items or rounds. */
-  readonly path: string
-  readonly id: string
-  readonly node: PlanNode
-  readonly scope: ScopeState
-  status: NodeStatus
-  attempt: number
-  input: ValueRef | undefined
-  output: ValueRef | undefined
-  /** Of a choice that was made. */
-  chosen: readonly string[] | undefined
-  skipped: SkipReason | undefined
-  waiting: Waiting | undefined
-  retryAtMs: number | undefined
-  error: Failure | undefined
-  /** By it, all its attempts, and the nodes inside of it. */
-  used: Used
-  /** The node that stands in for it after it failed. */
-  standby: string | undefined
-  /** Scopes inside of it: of an `each` by item, of a `loop` the round that is under way, of a `plan` one. */
-  readonly inner: Map<number, ScopeState>
-  /** Of a `call`: the one that was let in, and how it ended, if it has. */
-  call: NodeCall | undefined
-  /** Of an `each`. */
-  items: number | undefined
-  /** Scopes inside of it that have ended. */
-  innerEnded: number
-  /** Nodes at work, waiting or frozen in the scopes inside of it. */
-  innerLive: number
-  /** The first node inside of it that failed for good. */
-  innerFailed: NodeState | undefined
-  /** Of a `loop`: rounds that have ended, and the state after the last one. */
-  rounds: number
-  roundState: ValueRef | undefined
-  /** Whether the last round was the last one. */
-  roundsDone: boolean
-}
-
-/** A call of a node, as the journal has it. */
-export interface NodeCall {
-  readonly id: number
-  /** For services that deduplicate: the same for every attempt to make it. */
-  readonly key: string
-  /** Whether it may be made again without asking anybody. */
-  readonly repeatable: boolean
-  readonly answer: CallAnswer | undefined
-}
-
-/** Nodes that end together. */
-export interface ScopeState {
-  /** Of the node that it is in and its number, with a slash at the end; empty for the plan. */
-  readonly path: string
-  readonly index: number
-  readonly owner: NodeState | undefined
-  readonly plan: ScopePlan
-  readonly nodes: Map<string, NodeState>
-  /** How many nodes each one waits for; those at 0 have begun, or may. */
-  readonly waits: Map<string, number>
-  /** Nodes that are not settled, those that did not begin included. */
-  open: number
-  /** Nodes at work, waiting or frozen. */
-  live: number
-  /** The first node that failed for good. */
-  failed: NodeState | undefined
-}
 
 export class RunState {
   readonly plan: Plan
   status: RunStatus | undefined
   input: ValueRef | undefined
-  proposedPlan: Digest | undefined
+  /** As it was proposed. */
+  proposal: Extract<RunEvent, { type: 'proposed' }> | undefined
+  /** Who approved it, and when. */
+  approval: { readonly by: string; readonly request: Digest; readonly timeMs: number } | undefined
+  /** When the last event was written down. */
+  timeMs = 0
   root: ScopeState | undefined
   failure: { readonly node: string; readonly error: Failure } | undefined
   output: ValueRef | undefined
@@ -112,6 +42,8 @@ export class RunState {
   readonly ready: Map<string, { readonly scope: ScopeState; readonly id: string }> = new Map()
   /** Nodes whose inner scope needs a decision: it has ended, or a node in it failed. */
   readonly toConclude: Map<string, NodeState> = new Map()
+  /** Waiting nodes of which somebody decided what they asked. */
+  readonly toGoOn: Map<string, NodeState> = new Map()
   /** Nodes that failed, and whose stand-in completed. */
   readonly toStandIn: Map<string, NodeState> = new Map()
   /** Nodes that are at work, wait, or are frozen. */
@@ -137,7 +69,9 @@ export class RunState {
   }
 
   /** @throws CaissonError `invalid_transition`; nothing is changed then */
-  apply(event: RunEvent): void {
+  apply(event: RunEvent | RecordedEvent): void {
+    const { timeMs = 0 } = event as Partial<RecordedEvent>
+    this.timeMs = Math.max(this.timeMs, timeMs)
     if ('node' in event && event.type !== 'failing') this.#applyToNode(event as NodeEvent)
     else this.#applyToRun(event as Exclude<RunEvent, NodeEvent>)
     this.events += 1
@@ -147,8 +81,11 @@ export class RunState {
     this.status = nextRunStatus(this.status, event.type)
     switch (event.type) {
       case 'proposed':
-        this.proposedPlan = event.plan
+        this.proposal = event
         this.input = event.input
+        break
+      case 'approved':
+        this.approval = { by: event.by, request: event.request, timeMs: this.timeMs }
         break
       case 'started':
         this.startedAtMs = event.atMs
@@ -175,6 +112,7 @@ export class RunState {
   #applyToNode(event: NodeEvent): void {
     const known = this.#nodes.get(event.node)
     const status = nextNodeStatus(event.node, known?.status, event.type)
+    checkDecided(known, event)
     if (event.type === 'node_undoing' && this.undoable.at(-1) !== known) throw outOfOrder(event.node)
     const state = known ?? this.#begin(event.node)
     const before = known?.status
@@ -207,6 +145,8 @@ export class RunState {
       case 'node_started':
         state.attempt = event.attempt
         state.input = event.input
+        state.startedAtMs ??= this.timeMs
+        state.attemptAtMs = this.timeMs
         state.retryAtMs = undefined
         state.call = undefined
         if (event.attempt === 1) this.#openFirst(state)
@@ -229,10 +169,20 @@ export class RunState {
         break
       case 'node_waiting':
         state.waiting = event.waiting
+        state.woken = undefined
+        noteAsked(state, event.waiting)
+        this.#lookAtDecisions(state)
         break
       case 'node_woken':
-      case 'node_decided':
         state.waiting = undefined
+        state.woken = event.value
+        useDecisions(state)
+        this.toGoOn.delete(state.path)
+        break
+      case 'node_decided':
+      case 'node_withdrawn':
+        noteDecision(state, event, this.timeMs)
+        this.#lookAtDecisions(state)
         break
       case 'node_completed':
         state.output = event.output
@@ -259,6 +209,7 @@ export class RunState {
       case 'node_undoing':
         this.undoable.pop()
         this.undoing = state
+        state.attemptAtMs = this.timeMs
         state.call = undefined
         break
       case 'node_undone':
@@ -270,6 +221,11 @@ export class RunState {
         break
       default:
     }
+  }
+
+  #lookAtDecisions(state: NodeState): void {
+    if (state.status === 'waiting' && hasUnusedDecision(state)) this.toGoOn.set(state.path, state)
+    else this.toGoOn.delete(state.path)
   }
 
   #noteUndoable(state: NodeState): void {
@@ -294,11 +250,17 @@ export class RunState {
       scope,
       status: 'running',
       attempt: 0,
+      startedAtMs: undefined,
+      endedAtMs: undefined,
+      attemptAtMs: undefined,
       input: undefined,
       output: undefined,
       chosen: undefined,
       skipped: undefined,
       waiting: undefined,
+      requests: new Map(),
+      asks: 0,
+      woken: undefined,
       retryAtMs: undefined,
       error: undefined,
       used: {},
@@ -331,10 +293,12 @@ export class RunState {
     this.live.delete(state.path)
     state.waiting = undefined
     this.toConclude.delete(state.path)
+    this.toGoOn.delete(state.path)
   }
 
   /** A node has ended: what waited for it may begin, and its scope may have ended. */
   #settle(state: NodeState): void {
+    state.endedAtMs = this.timeMs
     if (state.status === 'failed' && state.standby !== undefined) this.#release(state.scope, state.standby)
     else this.#end(state)
   }

@@ -113,8 +113,8 @@ async function goOn(
       const { digest } = definePlan(plan)
       const given = await values.keep(input)
       await runner.record(
-        { type: 'proposed', plan: digest, input: given, by: 'ann' },
-        { type: 'approved', plan: digest, by: 'bob' },
+        { type: 'proposed', format: 'run/1', id: 'r', tools: {}, plan: digest, input: given, by: 'ann' },
+        { type: 'approved', request: digest, by: 'bob' },
         { type: 'started', by: 'bob', atMs: world.nowMs },
       )
     }

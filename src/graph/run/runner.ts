@@ -13,9 +13,9 @@ import { asError } from '../../base/errors.ts'
 import { wallEndMs } from './budgets.ts'
 import { HoldingNodes } from './holding-nodes.ts'
 import { type Action, dueMs, nextActions, nextDueMs } from './next-actions.ts'
+import type { NodeState } from './node-state.ts'
 import { NOTHING, RunContext, type RunnerParts, UNKNOWN } from './run-context.ts'
-import type { Failure, RunEvent } from './run-event.ts'
-import type { NodeState } from './run-state.ts'
+import type { Failure, RecordedEvent, RunEvent } from './run-event.ts'
 import { Undoing } from './undoing.ts'
 import { WorkingNodes } from './working-nodes.ts'
 
@@ -73,7 +73,7 @@ export class Runner {
     await this.#run.journal.flush()
   }
 
-  #hear(event: RunEvent): void {
+  #hear(event: RecordedEvent): void {
     if (event.type === 'node_thawed') this.#leftAtWork.add(event.node)
     try {
       this.#onEvent?.(event)

@@ -1,8 +1,9 @@
 /** Plays a run without doing anything in the world: every decision that a runner would take is drawn. */
 import type { Plan, PlanNode } from '../plan/plan.ts'
 import { type Action, nextActions } from './next-actions.ts'
+import type { NodeState } from './node-state.ts'
 import type { Failure, NodeEvent, RunEvent } from './run-event.ts'
-import { type NodeState, RunState } from './run-state.ts'
+import { RunState } from './run-state.ts'
 
 /** What becomes of nodes: each answer is drawn when it is needed. */
 export interface Fate {
@@ -38,8 +39,8 @@ export function play(
     if (events.length > MOST_EVENTS) throw new Error('It does not end.')
   }
   const digest = `sha256:${'0'.repeat(64)}` as never
-  emit({ type: 'proposed', plan: digest, input: NOTHING, by: 'ann' })
-  emit({ type: 'approved', plan: digest, by: 'bob' })
+  emit({ type: 'proposed', format: 'run/1', id: 'r', tools: {}, plan: digest, input: NOTHING, by: 'ann' })
+  emit({ type: 'approved', request: digest, by: 'bob' })
   emit({ type: 'started', by: 'bob', atMs: 0 })
   for (;;) {
     const actions = nextActions(state)

@@ -6,9 +6,9 @@
  */
 import { parseLimits } from '../../machine/limits.ts'
 import { callOf } from './call-of.ts'
+import type { NodeState } from './node-state.ts'
 import type { WorkEnd } from './node-work.ts'
 import { failureOfNode, IN_DOUBT, NOTHING, type RunContext } from './run-context.ts'
-import type { NodeState } from './run-state.ts'
 
 export class Undoing {
   readonly #run: RunContext
@@ -49,6 +49,7 @@ export class Undoing {
           limits: parseLimits(compensate.limits),
           signal,
           attempt: 1,
+          atMs: state.attemptAtMs ?? 0,
           resumed,
         })
       else end = await callOf(this.#run, state, compensate?.capability ?? '', work)

@@ -11,11 +11,11 @@ import { callOf } from './call-of.ts'
 import { DecidingNodes } from './deciding-nodes.ts'
 import type { HoldingNodes } from './holding-nodes.ts'
 import { isFailing } from './next-actions.ts'
+import type { NodeState, ScopeState } from './node-state.ts'
 import type { WorkEnd } from './node-work.ts'
 import { fallbackFor, retryAtMs } from './retry.ts'
 import { failureOfNode, IN_DOUBT, NOTHING, type RunContext, type WithUsed } from './run-context.ts'
 import type { Failure, NodeEvent, ValueRef } from './run-event.ts'
-import type { NodeState, ScopeState } from './run-state.ts'
 
 export class WorkingNodes {
   readonly #run: RunContext
@@ -142,6 +142,7 @@ export class WorkingNodes {
       timeoutMs: node.timeoutMs,
       signal: this.#run.signalOf(state.path),
       attempt: state.attempt,
+      atMs: state.attemptAtMs ?? 0,
       resumed,
     })
     giveBack()

@@ -8,7 +8,7 @@
  *    asks nothing again. One without grants leaves nothing behind, and is begun anew.
  * 3. What ends for a reason that this process alone has (it was told to stop, it lost the run) is no end of the node.
  */
-import { sha256 } from '../../base/digest.ts'
+import { sha256, sha256Bytes } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 import type { Answer, GuestFailure, PendingCall } from '../../capability/call.ts'
 import { Refusal } from '../../capability/call.ts'
@@ -33,6 +33,8 @@ export interface PlanWorkParts {
   /** Unique, and the same in every process that goes on with the run: idempotency keys are derived from it. */
   readonly guestId: string
   readonly now: () => number
+  /** When the run started, milliseconds since the epoch: the time of its expressions. */
+  readonly startedAtMs: () => number
   readonly openGate: (grants: readonly Grant[], options: Pick<GateOptions, 'guestId' | 'callLog'>) => Gate
   readonly runProgram: (source: string, options: RunOptions) => Promise<Outcome>
   readonly resumeProgram: (run: string, options: ResumeOptions) => Promise<Outcome>
@@ -118,7 +120,7 @@ export class PlanWork implements NodeWork {
   }
 
   async program(work: ProgramWork): Promise<WorkEnd> {
-    const { path, node, input, attempt, resumed, signal, timeoutMs, limits: own } = work
+    const { path, node, input, attempt, atMs, resumed, signal, timeoutMs, limits: own } = work
     const grants = (node.grants ?? []).map((grant) => this.#programGrant(grant))
     const limits = { ...own, wallMs: Math.min(own.wallMs, timeoutMs ?? own.wallMs) }
     const run = grants.length > 0 ? this.#programRun(path, attempt) : undefined
@@ -127,9 +129,11 @@ export class PlanWork implements NodeWork {
       ...common,
       input,
       limits,
+      seed: programSeed(this.#parts.guestId, path, attempt),
       ...(node.language && { language: node.language }),
       ...(node.modules && { modules: node.modules }),
-      ...(run !== undefined && { run }),
+      // The record of a kept run has its times. One that is begun anew has the same ones again.
+      ...(run === undefined ? { nowMs: atMs } : { run }),
     }
     const begin = (): Promise<Outcome> => this.#parts.runProgram(node.source ?? '', options)
     try {
@@ -195,6 +199,7 @@ export class PlanWork implements NodeWork {
       limits: EXPRESSION_LIMITS,
       // Equal expressions over equal values give equal values.
       seed: 0,
+      nowMs: this.#parts.startedAtMs(),
       signal,
     })
     if (outcome.status === 'completed') return { ok: true, value: outcome.value }
@@ -203,6 +208,11 @@ export class PlanWork implements NodeWork {
       end.end === 'failure' ? end.error : failureOf({ code: 'aborted', message: 'It was stopped.' })
     return { ok: false, error: { ...error, message: `The expression failed: ${error.message}` } }
   }
+}
+
+/** Equal for every process that goes on with an attempt, and different for any other. */
+export function programSeed(guestId: string, path: string, attempt: number): Uint8Array {
+  return sha256Bytes(new TextEncoder().encode(JSON.stringify(['program seed 1', guestId, path, attempt])))
 }
 
 const LOST: ReadonlySet<string> = new Set([
