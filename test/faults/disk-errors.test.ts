@@ -10,7 +10,7 @@ import { CaissonError } from '../../src/base/errors.ts'
 import type { RunStore } from '../../src/ports/run-store.ts'
 import { listOperations } from './power-cut.ts'
 import { simulateMachine } from './simulated-machine.ts'
-import { happened, pictureAfter, problemOf, STORY, StoryTeller } from './store-story.ts'
+import { lookInto, pictureAfter, STORY, StoryTeller } from './store-story.ts'
 import { VolatileDisk } from './volatile-disk.ts'
 import { isChange, type Operation, type Watcher, watchFolder } from './watched-folder.ts'
 
@@ -77,7 +77,7 @@ async function problemsWith(
   for (let attempt = 0; done < STORY.length && attempt < STORY.length + 5; attempt++) {
     const step = STORY[done]
     try {
-      if (step !== undefined) await teller.perform(step, pictureAfter(STORY.slice(0, done)))
+      if (step !== undefined) await teller.perform(step, pictureAfter(done))
       done += 1
     } catch (error) {
       checkCode(error)
@@ -87,18 +87,18 @@ async function problemsWith(
         teller = new StoryTeller(store, next.pass)
         // What the other one finds when it takes the run is durable from then on, acknowledged or not.
         if (step !== undefined && 'run' in step) {
-          await teller.perform({ do: 'renew', run: step.run }, pictureAfter([]))
+          await teller.perform({ do: 'renew', run: step.run })
         }
       }
-      const problem = await problemOf(store, STORY, done).catch(String)
-      if (problem !== undefined) problems.push(problem)
-      done = await happened(store, STORY, done)
+      const found = await lookInto(store, done)
+      if (found.problem !== undefined) problems.push(found.problem)
+      done = found.done
     }
   }
   if (done < STORY.length) problems.push(`the story ended at step ${done}`)
-  disk.cutPower(() => 0)
-  const after = await openRunStoreIn(disk.open(), simulateMachine('boot 2'))
-  const problem = await problemOf(after, STORY, done).catch(String)
+  const left = disk.afterCut(() => 0)
+  const after = await openRunStoreIn(left.open(), simulateMachine('boot 2'))
+  const { problem } = await lookInto(after, done)
   if (problem !== undefined) problems.push(`after a power cut: ${problem}`)
   return problems.map((one) => `operation ${number}: ${one}`)
 }
@@ -143,15 +143,14 @@ describe('a directory store on a disk that stays full', () => {
       try {
         const store = await openRunStoreIn(watchFolder(disk.open(), { before: full }), machine)
         const teller = new StoryTeller(store, machine.pass)
-        for (const [index, step] of STORY.entries()) {
-          await teller.perform(step, pictureAfter(STORY.slice(0, index)))
+        await teller.tell(0, STORY.length, () => {
           acknowledged += 1
-        }
+        })
       } catch (error) {
         if (!CaissonError.is(error, 'quota_exceeded')) problems.push(String(error))
       }
       const after = await openRunStoreIn(disk.open(), simulateMachine('boot 1', '2', new Set(['1'])))
-      const problem = await problemOf(after, STORY, acknowledged).catch(String)
+      const { problem } = await lookInto(after, acknowledged)
       if (problem !== undefined) problems.push(`operation ${number}: ${problem}`)
     }
     expect(problems.slice(0, 5)).toEqual([])

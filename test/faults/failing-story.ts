@@ -1,7 +1,7 @@
 /** Tells the story to a store that fails on the way: what that may look like to whoever uses the store. */
 import { CaissonError } from '../../src/base/errors.ts'
 import type { RunStore } from '../../src/ports/run-store.ts'
-import { happened, pictureAfter, problemOf, STORY, StoryTeller } from './store-story.ts'
+import { lookInto, pictureAfter, STORY, StoryTeller } from './store-story.ts'
 
 /**
  * Each step that fails is looked up, and tried again unless it happened all the same. Nothing that was acknowledged may
@@ -22,19 +22,19 @@ export async function problemsInStory(
   for (let attempt = 0; done < STORY.length && attempt < STORY.length + 5; attempt++) {
     const step = STORY[done]
     try {
-      if (step !== undefined) await teller.perform(step, pictureAfter(STORY.slice(0, done)))
+      if (step !== undefined) await teller.perform(step, pictureAfter(done))
       done += 1
     } catch (error) {
       const known = [...codes, 'store_conflict', 'lease_lost']
       if (!CaissonError.is(error) || !known.includes(error.code))
         problems.push(String((error as Error).stack))
-      const problem = await problemOf(look, STORY, done).catch(String)
-      if (problem !== undefined) problems.push(problem)
-      done = await happened(look, STORY, done)
+      const found = await lookInto(look, done)
+      if (found.problem !== undefined) problems.push(found.problem)
+      done = found.done
     }
   }
   if (done < STORY.length) problems.push(`the story ended at step ${done}`)
-  const problem = await problemOf(look, STORY, done).catch(String)
+  const { problem } = await lookInto(look, done)
   if (problem !== undefined) problems.push(`at the end: ${problem}`)
   return problems
 }

@@ -1,7 +1,7 @@
 /** A process that tells the story and is killed at one of its operations, and what must hold after that. */
 import type { StoreChildren } from './child-process.ts'
 import { openStoreAt } from './store-place.ts'
-import { happened, pictureAfter, problemOf, STORY, StoryTeller } from './store-story.ts'
+import { lookInto, STORY, StoryTeller } from './store-story.ts'
 
 /** Two cores, and a process that is killed waits for the disk most of its life. */
 const AT_ONCE = 3
@@ -38,18 +38,17 @@ async function problemsAfterKill(
   const acknowledged = child.lines.length
   const store = await openStoreAt(place)
   try {
-    const problem = await problemOf(store, STORY, acknowledged)
-    const done = await happened(store, STORY, acknowledged)
+    const { problem, done } = await lookInto(store, acknowledged)
     // Nobody has to wait for a lease whose holder is dead.
     const teller = new StoryTeller(store, (ms) => {
       throw new Error(`a lease of a dead process would last ${ms} ms more`)
     })
-    for (let index = done; index < Math.min(done + 3, STORY.length); index++) {
-      const step = STORY[index]
-      if (step !== undefined) await teller.perform(step, pictureAfter(STORY.slice(0, index)))
-    }
-    const later = await problemOf(store, STORY, Math.min(done + 3, STORY.length))
-    return [problem, later].flatMap((one) => (one === undefined ? [] : [`operation ${number}: ${one}`]))
+    const end = Math.min(done + 3, STORY.length)
+    await teller.tell(done, end)
+    const later = await lookInto(store, end)
+    return [problem, later.problem].flatMap((one) =>
+      one === undefined ? [] : [`operation ${number}: ${one}`],
+    )
   } catch (error) {
     return [`operation ${number}: ${String((error as Error).stack)}`]
   } finally {

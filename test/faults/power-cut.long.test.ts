@@ -1,14 +1,15 @@
 /** As `power-cut.test.ts`, with many draws of what is lost at each operation. */
 import { expect, it } from 'vitest'
-import { listOperations, problemsAt } from './power-cut.ts'
+import { atEachOperation, problemsAfter } from './power-cut.ts'
 
 it('1: whatever the disk loses, every acknowledged step is kept', { timeout: 900_000 }, async () => {
-  const operations = await listOperations()
   const problems: string[] = []
-  for (let round = 1; round <= 20; round++) {
-    for (const { number } of operations) {
-      problems.push(...(await problemsAt(number, round * 100_003 + number, round % 4 === 0)))
-    }
-  }
+  await atEachOperation(async (moment) => {
+    const cuts = Array.from({ length: 20 }, (_, round) => ({
+      seed: (round + 1) * 100_003 + moment.operation.number,
+      goOn: round % 4 === 3,
+    }))
+    problems.push(...(await problemsAfter(moment, cuts)))
+  })
   expect(problems.slice(0, 5)).toEqual([])
 })

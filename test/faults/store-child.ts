@@ -8,7 +8,7 @@ import { type Digest, sha256 } from '../../src/base/digest.ts'
 import { CaissonError } from '../../src/base/errors.ts'
 import type { RunLease, RunStore } from '../../src/ports/run-store.ts'
 import { openStoreAt } from './store-place.ts'
-import { pictureAfter, STORY, StoryTeller } from './store-story.ts'
+import { STORY, StoryTeller } from './store-story.ts'
 
 const HOUR_MS = 3_600_000
 const [, , mode = '', place = '', argument = ''] = process.argv
@@ -42,10 +42,7 @@ const MODES: Readonly<Record<string, (store: RunStore) => Promise<void>>> = {
   /** Tells the story. The watcher below ends this process before operation `number`. */
   async story(store) {
     const teller = new StoryTeller(store, pause)
-    for (const [index, step] of STORY.entries()) {
-      await teller.perform(step, pictureAfter(STORY.slice(0, index)))
-      say(index)
-    }
+    await teller.tell(0, STORY.length, say)
   },
 
   /** Appends its own count and checkpoints it, for ever. */

@@ -3,6 +3,7 @@
  *
  * A step that was acknowledged has happened; one that was not has happened as a whole or not at all.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { type Digest, sha256 } from '../../src/base/digest.ts'
 import { CaissonError } from '../../src/base/errors.ts'
 import type { RunLease, RunStore } from '../../src/ports/run-store.ts'
@@ -65,8 +66,16 @@ export interface Picture {
 
 const NO_RUN: RunPicture = { log: [], version: 0, position: 0, chain: [] }
 
-/** What must be in the store after `steps`. */
-export function pictureAfter(steps: readonly Step[]): Picture {
+/** What must be in the store after so many steps. */
+export function pictureAfter(steps: number): Picture {
+  return PICTURES[steps] as Picture
+}
+
+const PICTURES: readonly Picture[] = Array.from({ length: STORY.length + 1 }, (_, steps) =>
+  pictureOf(STORY.slice(0, steps)),
+)
+
+function pictureOf(steps: readonly Step[]): Picture {
   const runs: Record<string, RunPicture> = {}
   let contents = new Set<string>()
   for (const step of steps) {
@@ -110,8 +119,19 @@ export class StoryTeller {
     this.#wait = wait
   }
 
-  /** @param before what is in the store */
-  async perform(step: Step, before: Picture): Promise<void> {
+  /**
+   * Does the steps from number `from` on, up to number `end`.
+   * @param told is called after each, with its number
+   */
+  async tell(from = 0, end = STORY.length, told: (index: number) => void = () => {}): Promise<void> {
+    for (const [offset, step] of STORY.slice(from, end).entries()) {
+      await this.perform(step, pictureAfter(from + offset))
+      told(from + offset)
+    }
+  }
+
+  /** @param before what is in the store; only appending and setting heads depends on it */
+  async perform(step: Step, before: Picture = pictureAfter(0)): Promise<void> {
     try {
       await this.#perform(step, before)
     } catch (error) {
@@ -176,15 +196,13 @@ const TTL_MS = 60_000
 /** What is in a store, as far as heads and logs tell, and those of `contents` that are there. */
 async function takePicture(store: RunStore, contents: readonly string[]): Promise<Picture> {
   const runs: Record<string, RunPicture> = {}
-  const named = new Map<Digest, string>()
-  for (const step of STORY) if (step.do === 'put') named.set(idOf(step.content), step.content)
   const there = new Set<string>()
   for (const run of await store.runs()) {
     const head = await store.head(run)
     // Twice: what a store remembers of the first time must not change the second.
     await store.entries(run, 0, 1_000)
     const log = (await store.entries(run, 0, 1_000)).map(decode)
-    const chain = (head?.chain ?? []).map((id) => named.get(id) ?? id)
+    const chain = (head?.chain ?? []).map((id) => CONTENTS.get(id) ?? id)
     runs[run] = { log, version: head?.version ?? 0, position: head?.position ?? 0, chain }
     for (const content of chain) there.add(content)
   }
@@ -197,58 +215,52 @@ async function takePicture(store: RunStore, contents: readonly string[]): Promis
   return { runs, contents: found.sort() }
 }
 
+/** What somebody finds who looks into a store. */
+export interface Finding {
+  /** What is wrong; undefined when all is well. */
+  readonly problem: string | undefined
+  /** How many steps have happened: as many as were acknowledged, or one more. */
+  readonly done: number
+}
+
 /**
- * Says what is wrong with a store in which the first `acknowledged` steps were acknowledged and the next may have
- * happened; undefined when all is well.
+ * Looks into a store in which the first `acknowledged` steps were acknowledged and the next may have happened. Never
+ * rejects: that it cannot be read is a problem too.
  */
-export async function problemOf(
-  store: RunStore,
-  steps: readonly Step[],
-  acknowledged: number,
-): Promise<string | undefined> {
-  const before = pictureAfter(steps.slice(0, acknowledged))
-  const after = pictureAfter(steps.slice(0, acknowledged + 1))
+export async function lookInto(store: RunStore, acknowledged: number): Promise<Finding> {
+  const before = pictureAfter(acknowledged)
+  const after = pictureAfter(Math.min(acknowledged + 1, STORY.length))
   const needed = before.contents.filter((content) => after.contents.includes(content))
-  const found = await takePicture(store, needed)
-  const fits = [before, after].find(({ runs }) => isSame(runs, found.runs))
+  let found: Picture
+  try {
+    found = await takePicture(store, needed)
+  } catch (error) {
+    return { problem: `step ${acknowledged}: ${String((error as Error).stack)}`, done: acknowledged }
+  }
+  const fits = [before, after].find(({ runs }) => isDeepStrictEqual(runs, found.runs))
+  const done = fits === undefined || fits === before ? acknowledged : acknowledged + 1
   if (fits === undefined) {
-    return `step ${acknowledged}: ${show(found.runs)} is neither ${show(before.runs)} nor ${show(after.runs)}`
+    const problem = `${show(found.runs)} is neither ${show(before.runs)} nor ${show(after.runs)}`
+    return { problem: `step ${acknowledged}: ${problem}`, done }
   }
   const chains = Object.values(fits.runs).flatMap(({ chain }) => chain)
   const missing = [...needed, ...chains].filter((content) => !found.contents.includes(content))
-  return missing.length === 0 ? undefined : `step ${acknowledged}: ${show(missing)} is missing`
-}
-
-/** How many of the steps have happened, where `acknowledged` were acknowledged: as many, or one more. */
-export async function happened(
-  store: RunStore,
-  steps: readonly Step[],
-  acknowledged: number,
-): Promise<number> {
-  const after = pictureAfter(steps.slice(0, acknowledged + 1))
-  const before = pictureAfter(steps.slice(0, acknowledged))
-  const { runs } = await takePicture(store, [])
-  return isSame(runs, after.runs) && !isSame(before.runs, after.runs) ? acknowledged + 1 : acknowledged
-}
-
-function isSame(left: unknown, right: unknown): boolean {
-  return sortedJson(left) === sortedJson(right)
-}
-
-function sortedJson(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([left], [right]) => (left < right ? -1 : 1)))
-      : part,
-  )
+  const problem = missing.length === 0 ? undefined : `step ${acknowledged}: ${show(missing)} is missing`
+  return { problem, done }
 }
 
 function show(value: unknown): string {
-  return sortedJson(value).replaceAll(/(..)\1{20,}/g, '$1…')
+  return JSON.stringify(value).replaceAll(/(..)\1{20,}/g, '$1…')
 }
 
+/** The contents of all checkpoints, by their names. */
+const CONTENTS: ReadonlyMap<Digest, string> = new Map(
+  STORY.flatMap((step) => (step.do === 'put' ? [[sha256(encode(step.content)), step.content] as const] : [])),
+)
+const IDS: ReadonlyMap<string, Digest> = new Map([...CONTENTS].map(([id, content]) => [content, id]))
+
 function idOf(content: string): Digest {
-  return sha256(encode(content))
+  return IDS.get(content) ?? sha256(encode(content))
 }
 
 function encode(text: string): Uint8Array {

@@ -20,6 +20,7 @@ export type KeptChanges = 'any' | 'newest'
 interface FileNode {
   readonly kind: 'file'
   readonly ino: number
+  /** Replaced by every write, and never changed. */
   now: Uint8Array
   durable: Uint8Array
   /** Writes since the last sync were dropped by one that failed. */
@@ -49,9 +50,12 @@ export class VolatileDisk {
     return this.#handle(this.#root)
   }
 
-  /** The power goes and comes back. Folders and files that are open are so no more: open the root again. */
-  cutPower(random: Random, kept: KeptChanges = 'any'): void {
-    this.#root = this.#afterCut(this.#root, random, kept, new Map()) as FolderNode
+  /** A disk as this one would be if the power went now and came back. This one stays as it is. */
+  afterCut(random: Random, kept: KeptChanges = 'any'): VolatileDisk {
+    const disk = new VolatileDisk()
+    disk.#root = disk.#leftOf(this.#root, random, kept, new Map()) as FolderNode
+    disk.#lastIno = this.#lastIno
+    return disk
   }
 
   /** A sync of this file has failed: what was written and not synced is dropped, as Linux does. */
@@ -71,12 +75,12 @@ export class VolatileDisk {
     }
   }
 
-  #afterCut(node: Node, random: Random, kept: KeptChanges, done: Map<Node, Node>): Node {
+  #leftOf(node: Node, random: Random, kept: KeptChanges, done: Map<Node, Node>): Node {
     const known = done.get(node)
     if (known !== undefined) return known
     if (node.kind === 'file') {
       const bytes = mixBlocks(node, random)
-      const file: FileNode = { ...node, now: bytes, durable: bytes.slice(), dropped: false }
+      const file: FileNode = { ...node, now: bytes, durable: bytes, dropped: false }
       done.set(node, file)
       return file
     }
@@ -91,7 +95,7 @@ export class VolatileDisk {
     }
     const folder: FolderNode = { ...this.#folder(), ino: node.ino }
     done.set(node, folder)
-    for (const [name, child] of names) folder.now.set(name, this.#afterCut(child, random, kept, done))
+    for (const [name, child] of names) folder.now.set(name, this.#leftOf(child, random, kept, done))
     folder.durable = new Map(folder.now)
     return folder
   }
@@ -201,7 +205,7 @@ class VolatileFile implements StoreFile {
   }
 
   async datasync(): Promise<void> {
-    if (!this.node.dropped) this.node.durable = this.node.now.slice()
+    if (!this.node.dropped) this.node.durable = this.node.now
   }
 
   async close(): Promise<void> {}
