@@ -2,9 +2,10 @@
  * What one grant has used up, and what it may still use.
  *
  * Invariants
- * 1. `reserve` takes everything that a call needs, or nothing.
+ * 1. `reserve` takes everything that a call needs, here and in what the grant shares with others, or nothing.
  * 2. Nothing is ever given back: a call that fails afterwards has been counted all the same.
  */
+import type { Allowance, Shortfall } from './allowance.ts'
 import type { Cost } from './capability.ts'
 import type { GrantRule } from './grant.ts'
 import { RateWindow } from './rate-window.ts'
@@ -14,6 +15,7 @@ export type Shortage =
   | { readonly kind: 'calls' | 'bytes' }
   | { readonly kind: 'unit'; readonly unit: string }
   | { readonly kind: 'rate'; readonly retryAfterMs: number }
+  | { readonly kind: 'shared'; readonly shortfall: Shortfall }
 
 /** An account as plain data, to outlive the process. */
 export interface AccountState {
@@ -34,10 +36,14 @@ export class Account {
   readonly bytesOutLimit: number
   readonly bytesInLimit: number
   readonly rate: RateWindow | undefined
+  readonly #name: string
+  readonly #within: Allowance | undefined
   readonly #units = new Map<string, number>()
   readonly #unitLimits: ReadonlyMap<string, number>
 
   constructor(rule: GrantRule) {
+    this.#name = typeof rule.capability === 'string' ? rule.capability : rule.capability.name
+    this.#within = rule.within
     this.callsLimit = rule.calls ?? Number.POSITIVE_INFINITY
     this.bytesOutLimit = rule.bytesOut ?? Number.POSITIVE_INFINITY
     this.bytesInLimit = rule.bytesIn ?? Number.POSITIVE_INFINITY
@@ -45,8 +51,11 @@ export class Account {
     this.#unitLimits = new Map(Object.entries(rule.budgets ?? {}))
   }
 
-  /** Takes one call, its argument bytes and its cost at once. `nowMs` is monotonic. */
-  reserve(bytesOut: number, cost: Cost | undefined, nowMs: number): Shortage | undefined {
+  /**
+   * Takes one call, its argument bytes and its cost at once. `nowMs` is monotonic.
+   * @param call its id in its guest
+   */
+  reserve(bytesOut: number, cost: Cost | undefined, nowMs: number, call: number = 0): Shortage | undefined {
     if (this.calls >= this.callsLimit) return { kind: 'calls' }
     if (this.bytesOut + bytesOut > this.bytesOutLimit) return { kind: 'bytes' }
     const amounts = cost === undefined ? undefined : Object.entries(cost)
@@ -60,8 +69,10 @@ export class Account {
     if (this.rate !== undefined) {
       const retryAfterMs = this.rate.waitMs(nowMs)
       if (retryAfterMs > 0) return { kind: 'rate', retryAfterMs: Math.ceil(retryAfterMs) }
-      this.rate.take(nowMs)
     }
+    const shortfall = this.#within?.reserve({ capability: this.#name, call, bytesOut, cost })
+    if (shortfall !== undefined) return { kind: 'shared', shortfall }
+    this.rate?.take(nowMs)
     this.calls += 1
     this.bytesOut += bytesOut
     if (amounts !== undefined) {
@@ -71,8 +82,9 @@ export class Account {
   }
 
   /** Takes result bytes. False, with nothing taken, when they do not fit any more. */
-  receive(bytes: number): boolean {
+  receive(bytes: number, call: number = 0): boolean {
     if (this.bytesIn + bytes > this.bytesInLimit) return false
+    if (this.#within?.receive({ capability: this.#name, call, bytes }) === false) return false
     this.bytesIn += bytes
     return true
   }
@@ -85,6 +97,12 @@ export class Account {
       units: Object.fromEntries(this.#units),
       rateAgesMs: this.rate?.ages(nowMs) ?? [],
     }
+  }
+
+  /** Goes on with what an earlier life of the guest had used, and tells whom it shares with. */
+  resume(state: AccountState, nowMs: number): void {
+    this.restore(state, nowMs)
+    this.#within?.resumed?.(this.#name, state)
   }
 
   restore(state: AccountState, nowMs: number): void {

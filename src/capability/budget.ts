@@ -24,9 +24,11 @@ export class Ledger {
 
   /** The account of a grant. Opening it under a changed rule keeps what was used and applies the new limits. */
   open(name: string, rule: GrantRule, nowMs: number): Account {
-    const before = this.#open.get(name)?.snapshot(nowMs) ?? this.#parked.get(name)
+    const open = this.#open.get(name)
+    const parked = this.#parked.get(name)
     const account = new Account(rule)
-    if (before !== undefined) account.restore(before, nowMs)
+    if (open !== undefined) account.restore(open.snapshot(nowMs), nowMs)
+    else if (parked !== undefined) account.resume(parked, nowMs)
     this.#parked.delete(name)
     this.#open.set(name, account)
     return account
@@ -49,7 +51,7 @@ export class Ledger {
     for (const [name, account] of entries) checkAccount(name, account)
     for (const [name, account] of entries) {
       const open = this.#open.get(name)
-      if (open !== undefined) open.restore(account, nowMs)
+      if (open !== undefined) open.resume(account, nowMs)
       else this.#parked.set(name, account)
     }
   }

@@ -137,9 +137,9 @@ export function createGate(options: GateOptions): Gate {
   }
 
   /** Takes the bytes of a result from the grant, and from the one that it continues. */
-  function receive({ account, grant }: Passage, bytes: number): boolean {
+  function receive({ account, grant }: Passage, bytes: number, call: number): boolean {
     const continued = grant.continued && passages.get(grant.continued.capability.name)
-    return account.receive(bytes) && (continued === undefined || continued.account.receive(bytes))
+    return account.receive(bytes, call) && (continued === undefined || continued.account.receive(bytes, call))
   }
 
   async function admit(call: PendingCall, stop: Stop, watcher?: CallWatcher): Promise<Admission | Refusal> {
@@ -303,7 +303,7 @@ export function createGate(options: GateOptions): Gate {
         const checking = checkResult(passage, ended.value, call.id, parts, stop)
         const result = checking instanceof Promise ? await checking : checking
         if (result instanceof Refusal && result.failure.code === 'aborted') return undefined
-        if (result instanceof Refusal || receive(passage, result.bytes)) return result
+        if (result instanceof Refusal || receive(passage, result.bytes, call.id)) return result
         return refuse('budget_exhausted', `The bytes of results of "${passage.name}" are used up.`, {
           unit: 'bytesIn',
         })

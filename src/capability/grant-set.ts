@@ -4,7 +4,8 @@
  * Invariants
  * 1. Look-up is by own name only, and only what was named is found, and what continues that.
  * 2. A revoked grant never comes back in the same set.
- * 3. What continues a granted capability is granted with it, without conditions of its own, and taken back with it.
+ * 3. What continues a granted capability is granted with it, without conditions of its own, and taken back with it. What
+ *    that grant shares with others, it shares too.
  */
 import { CaissonError } from '../base/errors.ts'
 import type { Capability } from './capability.ts'
@@ -84,7 +85,10 @@ export function grantSet(table: CapabilityTable, grants: Iterable<Grant>): Grant
   }
   for (const capability of table.continuations) {
     const { name, continues = '' } = capability
-    if (!rules.has(name) && rules.has(continues)) rules.set(name, [capability, { capability: name }])
+    const continued = rules.get(continues)
+    if (rules.has(name) || continued === undefined) continue
+    const { within } = continued[1]
+    rules.set(name, [capability, { capability: name, ...(within && { within }) }])
   }
   const byName = hold(rules)
   const held = Object.freeze([...byName.values()])

@@ -3,6 +3,7 @@
  * No wildcards: what is granted is what is named.
  */
 import { CaissonError } from '../base/errors.ts'
+import type { Allowance } from './allowance.ts'
 import type { Capability } from './capability.ts'
 
 /** A name grants the capability with the limits of the guest only; a rule narrows it. */
@@ -31,6 +32,8 @@ export interface GrantRule<Input = unknown> {
   readonly bytesOut?: number
   /** Allowance per unit of the capability's `cost`, in all. Units not named here are counted and not limited. */
   readonly budgets?: Readonly<Record<string, number>>
+  /** What the grant shares with others: of what it takes, nothing is taken that is not left there too. */
+  readonly within?: Allowance
   /** Asked at every call; `true`, or a throw, refuses. For rights that live elsewhere. */
   readonly revoked?: () => boolean
 }
@@ -53,6 +56,7 @@ const FIELDS: ReadonlySet<string> = new Set([
   'bytesIn',
   'bytesOut',
   'budgets',
+  'within',
   'revoked',
 ])
 
@@ -83,6 +87,8 @@ export function checkGrantRule(given: GrantRule, capability: Capability): GrantR
   for (const field of ['constrain', 'revoked'] as const) {
     if (rule[field] !== undefined && typeof rule[field] !== 'function') refuse(`${field} must be a function`)
   }
+  if (rule.within !== undefined && !isAllowance(rule.within))
+    refuse('within must be an allowance: an object with reserve and receive')
   if (rule.approve !== undefined && typeof rule.approve !== 'boolean') refuse('approve must be true or false')
   if (rule.rate !== undefined) {
     const { calls, perMs } = rule.rate as { calls?: unknown; perMs?: unknown }
@@ -109,6 +115,13 @@ export function checkGrantRule(given: GrantRule, capability: Capability): GrantR
     refuse('a sync capability is never called concurrently')
   }
   return Object.freeze(rule) as unknown as GrantRule
+}
+
+function isAllowance(value: unknown): boolean {
+  const { reserve, receive } = (
+    typeof value === 'object' && value !== null ? value : {}
+  ) as Partial<Allowance>
+  return typeof reserve === 'function' && typeof receive === 'function'
 }
 
 function isCount(value: unknown, min: number): boolean {

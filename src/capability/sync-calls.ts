@@ -107,7 +107,8 @@ function compile(passage: Passage, parts: GateParts, record: SyncRecord | undefi
     output !== undefined ||
     cost !== undefined ||
     rule.constrain !== undefined ||
-    rule.rate !== undefined
+    rule.rate !== undefined ||
+    rule.within !== undefined
   if (hasConditions) return callInFull
 
   /** The same stages where most of them are empty. Whatever is not a plain success goes the full way. */

@@ -29,9 +29,13 @@ export function reserve(
       return refuse('capability_failed', `The cost of this call of "${name}" could not be told.`)
     }
   }
-  const shortage = account.reserve(bytesOut, cost, parts.clock.monotonic())
+  const shortage = account.reserve(bytesOut, cost, parts.clock.monotonic(), callId)
   if (shortage === undefined) return undefined
   switch (shortage.kind) {
+    case 'shared': {
+      const { code, message, details } = shortage.shortfall
+      return refuse(code, message, details)
+    }
     case 'rate':
       return refuse(
         'rate_limited',
