@@ -65,9 +65,14 @@ export interface Setting {
   readonly interruptAfterMs?: number
   /** Ctrl-C as soon as this holds, however long that takes. */
   readonly interruptWhen?: () => boolean
+  /** Leaves the thread of a program to the command. */
+  readonly anyThread?: boolean
 }
 
-/** Runs the command in this process. */
+/**
+ * Runs the command in this process. Programs run on this thread, where they are not to be interrupted: a Worker loads
+ * the whole library again, which takes longer than most of them.
+ */
 export async function cli(args: readonly string[], setting: Setting): Promise<Ended> {
   const output = (): CliOutput & { text: string } => ({
     text: '',
@@ -102,8 +107,16 @@ export async function cli(args: readonly string[], setting: Setting): Promise<En
       return () => clearTimeout(timer)
     },
   }
-  const code = await runCli(args, io)
+  const code = await runCli(isForThisThread(args, setting) ? [...args, '--thread', 'host'] : args, io)
   return ended(code, stdout.text, stderr.text)
+}
+
+function isForThisThread(
+  [command = '', ...flags]: readonly string[],
+  { anyThread, interruptAfterMs, interruptWhen }: Setting,
+): boolean {
+  if (anyThread || interruptAfterMs !== undefined || interruptWhen !== undefined) return false
+  return /^(?:run|resume)$/.test(command) && !flags.includes('--thread')
 }
 
 export interface Started {

@@ -27,7 +27,7 @@ export const KEYS: Readonly<Record<'mac' | 'encryption', { readonly id: string; 
 }
 
 export interface KeptFolder extends Folder {
-  /** Runs the command in this process, on this thread unless it is to be interrupted: a Worker takes a second to start. */
+  /** Runs the command in this process. */
   caisson(args: readonly string[], setting?: Partial<Setting>): Promise<Ended>
   /** Parks the program at a call, in a file. */
   park(call: number, file?: string, ...more: readonly string[]): Promise<Ended>
@@ -46,10 +46,7 @@ export function openKeptFolder(): KeptFolder {
     'keys.json': JSON.stringify(KEYS),
   })
   chmodSync(join(folder.path, 'keys.json'), 0o600)
-  const caisson: KeptFolder['caisson'] = (args, setting = {}) => {
-    const here = /^(?:run|resume)$/.test(args[0] ?? '') && setting.interruptWhen === undefined
-    return cli(here ? [...args, '--thread', 'host'] : args, { cwd: folder.path, ...setting })
-  }
+  const caisson: KeptFolder['caisson'] = (args, setting = {}) => cli(args, { cwd: folder.path, ...setting })
   return {
     ...folder,
     caisson,

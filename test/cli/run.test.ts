@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cli, type Ended, type Folder, makeFolder, OBEYED, toolsModule } from './cli.testkit.ts'
+import { cli, type Ended, type Folder, makeFolder, OBEYED, type Setting, toolsModule } from './cli.testkit.ts'
 
 let folder: Folder
 beforeAll(() => {
@@ -28,15 +28,20 @@ beforeAll(() => {
 })
 afterAll(() => folder.remove())
 
-const run = (args: readonly string[], setting: object = {}): Promise<Ended> =>
+const run = (args: readonly string[], setting: Partial<Setting> = {}): Promise<Ended> =>
   cli(['run', ...args], { cwd: folder.path, ...setting })
 /** Runs a program that comes from standard input. */
-const runSource = (source: string, args: readonly string[] = [], setting: object = {}): Promise<Ended> =>
-  run(['-', ...args], { stdin: source, ...setting })
+const runSource = (
+  source: string,
+  args: readonly string[] = [],
+  setting: Partial<Setting> = {},
+): Promise<Ended> => run(['-', ...args], { stdin: source, ...setting })
 
 describe('what a run prints', () => {
   it('is the value on stdout and nothing else', async () => {
-    expect(await run(['p.js'])).toMatchObject({ code: 0, stdout: '42\n', stderr: '' })
+    for (const anyThread of [true, false]) {
+      expect(await run(['p.js'], { anyThread })).toMatchObject({ code: 0, stdout: '42\n', stderr: '' })
+    }
     expect(await runSource('return "text"')).toMatchObject({ code: 0, stdout: 'text\n' })
     expect(await runSource('return undefined')).toMatchObject({ code: 0, stdout: '' })
   })
@@ -163,9 +168,9 @@ describe('repeatable runs', () => {
       const { value, usage, stateDigest } = (await run(['p.js', '--json', ...args])).json()
       return { value, fuel: usage.fuel, stateDigest }
     }
-    const first = await key([])
-    expect(await key([])).toEqual(first)
+    const first = await key(['--thread', 'host'])
     expect(await key(['--thread', 'host'])).toEqual(first)
+    expect(await key(['--thread', 'worker'])).toEqual(first)
   })
 
   it('have the same clock and randomness with --seed and --now', async () => {

@@ -4,10 +4,7 @@ import { cli, type Ended, type Folder, makeFolder } from './cli.testkit.ts'
 import { flat } from './kept.testkit.ts'
 
 let folder: Folder
-const caisson = (...args: readonly string[]): Promise<Ended> => {
-  const here = /^(?:run|resume)$/.test(args[0] ?? '')
-  return cli(here ? [...args, '--thread', 'host'] : args, { cwd: folder.path })
-}
+const caisson = (...args: readonly string[]): Promise<Ended> => cli(args, { cwd: folder.path })
 
 beforeAll(() => {
   folder = makeFolder({
@@ -40,7 +37,7 @@ describe('caisson run', () => {
   })
 
   it('says on a terminal that it waits for a timer, and for how long', async () => {
-    const { stderr } = await cli(['run', 'late.js', '--thread', 'host', '--idle', '1s'], {
+    const { stderr } = await cli(['run', 'late.js', '--idle', '1s'], {
       cwd: folder.path,
       columns: 100,
     })
