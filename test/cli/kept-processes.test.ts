@@ -1,8 +1,11 @@
-/** Kept runs across processes, as people start them: the built command, killed in mid-await. Built before the tests run. */
+/**
+ * Kept runs across processes, as people start them: the built command, killed in mid-await, and other processes that go
+ * on. Built before the tests run. What is only looked at afterwards, this process looks at.
+ */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Ended, type Folder, keptTools, makeFolder, start } from './cli.testkit.ts'
+import { cli, type Ended, type Folder, keptTools, makeFolder, start } from './cli.testkit.ts'
 
 const SHOP = `
 const { price } = await shop.price({ sku: 'A-1' })
@@ -10,15 +13,23 @@ const order = await shop.order({ sku: 'B-2', price })
 const last = await shop.price({ sku: 'C-3' })
 return [price, order, last.price]
 `
-const RIGHTS = ['--tools', 'tools.mjs', '--grant', 'shop.price', '--grant', 'shop.order']
+const RIGHTS = [
+  ...['--tools', 'tools.mjs', '--grant', 'shop.price', '--grant', 'shop.order'],
+  // A Worker takes as long to start as a process.
+  ...['--thread', 'host'],
+]
 
 let folder: Folder
 beforeEach(() => {
-  folder = makeFolder({ 'shop.js': SHOP, 'tools.mjs': keptTools('build') })
+  folder = makeFolder({ 'shop.js': SHOP, 'tools.mjs': keptTools('build'), 'here.mjs': keptTools('sources') })
 })
 afterEach(() => folder.remove())
 
+/** In a process of its own. */
 const caisson = (...args: string[]): Promise<Ended> => start([...args, ...RIGHTS], folder.path).end
+/** In this process. */
+const here = (...args: string[]): Promise<Ended> =>
+  cli([...args, ...RIGHTS.map((flag) => (flag === 'tools.mjs' ? 'here.mjs' : flag))], { cwd: folder.path })
 const done = (): readonly string[] => {
   const path = join(folder.path, 'done.log')
   return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : []
@@ -43,17 +54,17 @@ describe('a checkpoint file', () => {
     const flipped = Buffer.from(bytes)
     flipped[bytes.length >> 1] = (flipped[bytes.length >> 1] ?? 0) ^ 1
     writeFileSync(join(folder.path, 'f'), flipped)
-    expect((await caisson('resume', 'f')).code).toBe(7)
+    expect((await here('resume', 'f')).code).toBe(7)
     writeFileSync(join(folder.path, 'f'), bytes)
     expect(await caisson('resume', 'f')).toMatchObject({ code: 0, stdout: '[5, "ordered B-2", 5]\n' })
-    expect((await caisson('resume', 'f')).code).toBe(7)
+    expect((await here('resume', 'f')).code).toBe(7)
     expect(done()).toEqual(['price A-1', 'order B-2', 'price C-3'])
   })
 
   it('is still what to go on from when the process that went on from it was killed', async () => {
-    await caisson('run', 'shop.js', '--stop-at-call', '1', '--checkpoint', 'f')
+    await here('run', 'shop.js', '--stop-at-call', '1', '--checkpoint', 'f')
     await killedAtOrder('resume', 'f')
-    const doubtful = await caisson('resume', 'f')
+    const doubtful = await here('resume', 'f')
     expect(doubtful.code).toBe(6)
     expect(doubtful.stderr).toContain('call 2  shop.order  in doubt')
     expect(await caisson('resume', 'f', '--answer', '2="ordered B-2"')).toMatchObject({
@@ -66,7 +77,7 @@ describe('a checkpoint file', () => {
 
 it('of two processes that resume a run at once, one goes on, and the other is told when to ask again', async () => {
   const kept = ['--store', 'runs']
-  expect((await caisson('run', 'shop.js', ...kept, '--run', 'r', '--stop-at-call', '2')).code).toBe(6)
+  expect((await here('run', 'shop.js', ...kept, '--run', 'r', '--stop-at-call', '2')).code).toBe(6)
   writeFileSync(join(folder.path, 'hang'), '')
   const both = [1, 2].map(() => start(['resume', 'r', ...kept, '--json', ...RIGHTS], folder.path))
   const refused = await Promise.race(both.map(({ end }) => end))
@@ -80,7 +91,7 @@ it('of two processes that resume a run at once, one goes on, and the other is to
   for (const { signal } of both) signal('SIGKILL')
   await Promise.all(both.map(({ end }) => end))
   rmSync(join(folder.path, 'hang'))
-  expect(await caisson('resume', 'r', ...kept, '--answer', '2="ordered B-2"')).toMatchObject({ code: 0 })
+  expect(await here('resume', 'r', ...kept, '--answer', '2="ordered B-2"')).toMatchObject({ code: 0 })
   expect(done()).toEqual(['price A-1', 'order B-2', 'price C-3'])
 })
 
@@ -88,7 +99,7 @@ describe('a run in a store whose process is killed', () => {
   it('goes on with nothing done twice', async () => {
     await killedAtOrder('run', 'shop.js', '--store', 'runs', '--run', 'r')
     expect(done()).toEqual(['price A-1', 'order B-2'])
-    const doubtful = await caisson('resume', 'r', '--store', 'runs', '--json')
+    const doubtful = await here('resume', 'r', '--store', 'runs', '--json')
     expect(doubtful.code).toBe(6)
     expect(doubtful.json()).toMatchObject({ status: 'suspended', inDoubt: [2] })
     expect(done()).toHaveLength(2)
