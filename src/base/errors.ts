@@ -41,11 +41,14 @@ export const ERROR_CODES = {
   revoked: 'The grant was taken back.',
   denied: 'A constraint or a policy forbids this call.',
   approval_rejected: 'A person, or the approver in their place, said no.',
+  approval_mismatch: 'The decision is not over a request that is open: decided already, asked anew, or another one.',
+  approval_expired: 'The time in which the request could be decided is over.',
   invalid_arguments: "The arguments do not match the capability's input schema.",
   invalid_result: "The result does not match the capability's output schema.",
   result_too_large: 'The result exceeds the limit on bytes delivered to a guest.',
   budget_exhausted: 'An allowance (calls, bytes, cost) is used up.',
   rate_limited: 'Too many calls in the time window of the grant.',
+  loop_detected: 'The same is done again and again, and nothing new comes of it: it was stopped.',
   timeout: 'The call did not settle within its timeout.',
   aborted: 'The run was aborted while the call was in flight.',
   capability_failed: 'The capability threw; the cause stays with the host.',
@@ -65,7 +68,11 @@ export const ERROR_CODES = {
 
   // Plans.
   invalid_plan: 'A plan is malformed or contradicts itself; what is wrong and where is in the details.',
+  confirmation_required:
+    'The run stands still, and goes on when somebody confirms exactly the point at which it stands.',
+  tool_changed: 'A tool describes itself in another way than when its use was approved.',
   invalid_transition: 'The run, or a node of it, is in a state that this cannot follow.',
+  unknown_event: 'Nothing in the run waits for an event of this name now.',
 
   // Host bindings.
   path_denied: 'The path leads out of the granted directory, or is not a plain file or directory.',

@@ -1,5 +1,5 @@
 /** Nodes that decide, wait or ask, and do nothing in the world. */
-import { digestValue } from '../../values/digest-value.ts'
+import { askedOf, EXPIRED, isOver, questionOf, rejection } from './asking.ts'
 import type { NodeState } from './node-state.ts'
 import { failureOfNode, NOTHING, type RunContext } from './run-context.ts'
 
@@ -53,19 +53,30 @@ export class DecidingNodes {
   async ask(state: NodeState): Promise<void> {
     const { node, path } = state
     if (node.kind !== 'approval') return
-    const { run, clock } = this.#run
-    const request = digestValue({
-      run,
-      node: path,
-      question: node.question,
-      shown: state.input ?? NOTHING,
-      plan: this.#run.state.proposal?.plan,
-    })
+    const { values, clock } = this.#run
+    const shown = await values.load(state.input ?? NOTHING)
+    const request = questionOf(this.#run, state, { kind: 'question', question: node.question, args: shown })
     const expiresAtMs = node.expiresMs === undefined ? undefined : clock.now() + node.expiresMs
-    this.#run.emit({
-      node: path,
-      type: 'node_waiting',
-      waiting: { for: 'person', request, ...(expiresAtMs !== undefined && { expiresAtMs }) },
-    })
+    const asked = await askedOf(values, request, expiresAtMs)
+    this.#run.emit({ node: path, type: 'node_waiting', waiting: { for: 'person', asked: [asked] } })
+  }
+
+  /** Somebody decided. The output is what the plan's references see of it. */
+  async decided(state: NodeState): Promise<void> {
+    const { node, path } = state
+    const [request] = state.requests.values()
+    if (node.kind !== 'approval' || request?.decision === undefined) return
+    const { by, approved, comment, reason, value } = request.decision
+    if (isOver(request, this.#run.clock.now())) {
+      this.#run.fail(state, EXPIRED)
+      return
+    }
+    if (!approved && node.rejected !== 'continue') {
+      this.#run.fail(state, rejection(`"${path}"`, by, reason, comment))
+      return
+    }
+    const shown = await this.#run.values.load(value ?? state.input ?? NOTHING)
+    const output = { approved, by, comment: approved ? comment : reason || comment, value: shown }
+    this.#run.emit({ node: path, type: 'node_completed', output: await this.#run.values.keep(output) })
   }
 }

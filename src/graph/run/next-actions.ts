@@ -79,8 +79,7 @@ function workingActions(state: RunState): readonly Action[] {
     const reason = skipReason(scope, id)
     actions.push(reason === undefined ? { do: 'begin', path, scope, id } : { do: 'skip', path, reason })
   }
-  for (const node of state.toGoOn.values())
-    if (!isFailing(node.scope)) actions.push({ do: 'go_on', node })
+  for (const node of state.toGoOn.values()) if (!isFailing(node.scope)) actions.push({ do: 'go_on', node })
   for (const node of state.toStandIn.values()) actions.push({ do: 'stand_in', node })
   let failing = root.failed !== undefined
   for (const node of state.toConclude.values()) {

@@ -1,7 +1,16 @@
 /** What a journal says of the nodes of a run, and of the scopes they stand in: the parts of `RunState`. */
 import type { Digest } from '../../base/digest.ts'
 import type { PlanNode } from '../plan/plan.ts'
-import type { Asked, CallAnswer, Failure, SkipReason, Used, ValueRef, Waiting } from './run-event.ts'
+import type {
+  Asked,
+  CallAnswer,
+  CallInDoubt,
+  Failure,
+  SkipReason,
+  Used,
+  ValueRef,
+  Waiting,
+} from './run-event.ts'
 import type { ScopePlan } from './scope-plan.ts'
 import type { NodeStatus } from './transitions.ts'
 
@@ -41,6 +50,8 @@ export interface NodeState {
   readonly inner: Map<number, ScopeState>
   /** Of a `call`: the one that was let in, and how it ended, if it has. */
   call: NodeCall | undefined
+  /** Of a program that is frozen: its calls in doubt, by their numbers, and what a person said of them. */
+  readonly doubts: Map<number, DoubtState>
   /** Of an `each`. */
   items: number | undefined
   /** Scopes inside of it that have ended. */
@@ -72,6 +83,13 @@ export interface RequestDecision {
   /** What stands in the place of what was shown. */
   readonly value: ValueRef | undefined
   readonly atMs: number
+}
+
+/** A call in doubt. `settled`: a person said what became of it. */
+export interface DoubtState extends CallInDoubt {
+  readonly settled: boolean
+  /** As it ended; undefined where it did not happen, and is made again. */
+  readonly answer: CallAnswer | undefined
 }
 
 /** A call of a node, as the journal has it. */

@@ -16,7 +16,8 @@ type Deciding = Extract<NodeEvent, { type: 'node_decided' | 'node_withdrawn' }>
 export function checkDecided(node: NodeState | undefined, event: NodeEvent): void {
   if (event.type !== 'node_decided' && event.type !== 'node_withdrawn') return
   const request = node?.requests.get(event.request)
-  if (request === undefined) throw mismatch('No request with this digest waits for a decision.', event.request)
+  if (request === undefined)
+    throw mismatch('No request with this digest waits for a decision.', event.request)
   if (event.type === 'node_decided') {
     if (request.decision !== undefined)
       throw mismatch('The request has been decided: take that back first, if it still can be.', event.request)

@@ -10,6 +10,7 @@ import { fields, flag, list, number, oneOf, record, type Shape, text, variants }
 import type {
   Asked,
   CallAnswer,
+  CallInDoubt,
   EventType,
   Failure,
   NodeEventType,
@@ -125,6 +126,7 @@ const ANSWER: Shape = {
 const ANSWERED = objectOf<Extract<CallAnswer, { ok: true }>>({ ok, value: VALUE })
 const NOT_ANSWERED = objectOf<Extract<CallAnswer, { ok: false }>>({ ok, error: FAILURE })
 
+const IN_DOUBT: Shape = objectOf<CallInDoubt>({ call: COUNT, capability: NAME, args: VALUE })
 const ASKED: Shape = objectOf<Asked>({ request: DIGEST, shown: VALUE, expiresAtMs: optional(ANY_TIME) })
 
 type WaitingFor<For extends Waiting['for']> = Extract<Waiting, { for: For }>
@@ -174,7 +176,7 @@ export const RUN_EVENT_SHAPES: Readonly<Record<EventType, Shape>> = {
   confirmed: event<'confirmed'>({
     point: DIGEST,
     by: NAME,
-    more: optional(objectOf({ ...usedParts, wallMs: optional(AMOUNT) })),
+    more: optional(objectOf<Used & { wallMs?: number }>({ ...usedParts, wallMs: optional(AMOUNT) })),
   }),
   cancel_asked: event<'cancel_asked'>({ by: NAME, reason: WORDS }),
   failing: event<'failing'>({ error: FAILURE, node: PATH }),
@@ -186,9 +188,14 @@ export const RUN_EVENT_SHAPES: Readonly<Record<EventType, Shape>> = {
   node_started: nodeEvent<'node_started'>({ attempt: COUNT, input: VALUE }),
   node_skipped: nodeEvent<'node_skipped'>({
     reason: oneOf(['condition', 'not_chosen', 'not_needed', 'skipped_before', 'decided']),
+    by: optional(NAME),
   }),
   node_called: nodeEvent<'node_called'>({ call: COUNT, key: NAME, repeatable: flag }),
-  node_answered: nodeEvent<'node_answered'>({ call: COUNT, answer: ANSWER }),
+  node_answered: nodeEvent<'node_answered'>({
+    call: COUNT,
+    answer: optional(ANSWER),
+    by: optional(NAME),
+  }),
   node_expanded: nodeEvent<'node_expanded'>({ items: NUMBER }),
   node_round: nodeEvent<'node_round'>({ round: NUMBER, state: VALUE, done: flag }),
   node_waiting: nodeEvent<'node_waiting'>({ waiting: WAITING }),
@@ -202,8 +209,11 @@ export const RUN_EVENT_SHAPES: Readonly<Record<EventType, Shape>> = {
     value: optional(VALUE),
   }),
   node_withdrawn: nodeEvent<'node_withdrawn'>({ request: DIGEST, by: NAME }),
-  node_frozen: nodeEvent<'node_frozen'>({ reason: FREEZE_REASON }),
-  node_thawed: nodeEvent<'node_thawed'>({ again: flag }),
+  node_frozen: nodeEvent<'node_frozen'>({
+    reason: FREEZE_REASON,
+    calls: optional(list(IN_DOUBT, { max: MOST_LISTED })),
+  }),
+  node_thawed: nodeEvent<'node_thawed'>({ again: flag, by: optional(NAME) }),
   node_completed: nodeEvent<'node_completed'>({
     output: VALUE,
     chosen: optional(list(NAME, { max: MOST_LISTED })),

@@ -47,6 +47,14 @@ export interface Asked {
   readonly expiresAtMs?: number
 }
 
+/** A call of a program that may have taken effect, and whose answer nobody knows. */
+export interface CallInDoubt {
+  /** Its number in its program. */
+  readonly call: number
+  readonly capability: string
+  readonly args: ValueRef
+}
+
 /** What a node waits for. */
 export type Waiting =
   | {
@@ -104,7 +112,8 @@ export type RunEvent =
 /** `used` is what the node used up since its last event that says so. */
 export type NodeEvent = { readonly node: string; readonly used?: Used } & (
   | { readonly type: 'node_started'; readonly attempt: number; readonly input: ValueRef }
-  | { readonly type: 'node_skipped'; readonly reason: SkipReason }
+  /** `by` where a person said that a call in doubt is left as it is: \`decided\`. */
+  | { readonly type: 'node_skipped'; readonly reason: SkipReason; readonly by?: string }
   /** A call was let in: from here on its effect may have happened. */
   | {
       readonly type: 'node_called'
@@ -112,8 +121,16 @@ export type NodeEvent = { readonly node: string; readonly used?: Used } & (
       readonly key: string
       readonly repeatable: boolean
     }
-  /** How the call ended. The node has not, yet. */
-  | { readonly type: 'node_answered'; readonly call: number; readonly answer: CallAnswer }
+  /**
+   * How the call ended. The node has not, yet. `by` where a person says so of a call in doubt; without an answer, that it
+   * did not happen, and is to be made again.
+   */
+  | {
+      readonly type: 'node_answered'
+      readonly call: number
+      readonly answer?: CallAnswer
+      readonly by?: string
+    }
   /** Of an `each`: how many items it has. */
   | { readonly type: 'node_expanded'; readonly items: number }
   /** Of a `loop`: a round ended with this state. */
@@ -137,9 +154,10 @@ export type NodeEvent = { readonly node: string; readonly used?: Used } & (
     }
   /** A decision that was not used yet was taken back. */
   | { readonly type: 'node_withdrawn'; readonly request: Digest; readonly by: string }
-  | { readonly type: 'node_frozen'; readonly reason: FreezeReason }
+  /** `calls` are those of a program that are in doubt. */
+  | { readonly type: 'node_frozen'; readonly reason: FreezeReason; readonly calls?: readonly CallInDoubt[] }
   /** Its call had no effect and is made again, or is taken as it was answered. */
-  | { readonly type: 'node_thawed'; readonly again: boolean }
+  | { readonly type: 'node_thawed'; readonly again: boolean; readonly by?: string }
   | { readonly type: 'node_completed'; readonly output: ValueRef; readonly chosen?: readonly string[] }
   /** `standby` names the node that stands in for it, if one does. */
   | { readonly type: 'node_failed'; readonly error: Failure; readonly standby?: string }

@@ -10,8 +10,8 @@ import type { Digest } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 import type { Plan, PlanNode } from '../plan/plan.ts'
 import type { NodeState, ScopeState } from './node-state.ts'
-import type { Failure, NodeEvent, RecordedEvent, RunEvent, Used, ValueRef } from './run-event.ts'
 import { checkDecided, hasUnusedDecision, noteAsked, noteDecision, useDecisions } from './requests.ts'
+import type { Failure, FreezeReason, NodeEvent, RecordedEvent, RunEvent, Used, ValueRef } from './run-event.ts'
 import { innerScope, type ScopePlan, scopePlan } from './scope-plan.ts'
 import { type NodeStatus, nextNodeStatus, nextRunStatus, type RunStatus, SETTLED } from './transitions.ts'
 import { addUsed } from './used.ts'
@@ -24,6 +24,13 @@ export class RunState {
   proposal: Extract<RunEvent, { type: 'proposed' }> | undefined
   /** Who approved it, and when. */
   approval: { readonly by: string; readonly request: Digest; readonly timeMs: number } | undefined
+  proposedAtMs = 0
+  /** Why it was rejected, or cancelled. */
+  reason: string | undefined
+  /** Why it stands still, where it does. */
+  frozen: { readonly reason: FreezeReason; readonly message: string } | undefined
+  /** Nodes that could not be undone. */
+  left: readonly string[] = []
   /** When the last event was written down. */
   timeMs = 0
   root: ScopeState | undefined
@@ -77,11 +84,21 @@ export class RunState {
     this.events += 1
   }
 
+  /** Changes nothing. @throws what `apply` would, as far as the tables and decisions go */
+  check(event: RunEvent): void {
+    if ('node' in event && event.type !== 'failing') {
+      const known = this.#nodes.get(event.node)
+      nextNodeStatus(event.node, known?.status, (event as NodeEvent).type)
+      checkDecided(known, event as NodeEvent)
+    } else nextRunStatus(this.status, (event as Exclude<RunEvent, NodeEvent>).type)
+  }
+
   #applyToRun(event: Exclude<RunEvent, NodeEvent>): void {
     this.status = nextRunStatus(this.status, event.type)
     switch (event.type) {
       case 'proposed':
         this.proposal = event
+        this.proposedAtMs = this.timeMs
         this.input = event.input
         break
       case 'approved':
@@ -91,7 +108,18 @@ export class RunState {
         this.startedAtMs = event.atMs
         this.root = this.#open('', 0, undefined, scopePlan(this.plan))
         break
+      case 'rejected':
+      case 'cancel_asked':
+        this.reason = event.reason
+        break
+      case 'frozen':
+        this.frozen = { reason: event.reason, message: event.message }
+        break
+      case 'compensated':
+        this.left = event.left
+        break
       case 'confirmed': {
+        this.frozen = undefined
         const { wallMs = 0, ...more } = event.more ?? {}
         this.more = { ...addUsed(this.more, more), wallMs: (this.more.wallMs ?? 0) + wallMs }
         break
@@ -149,6 +177,7 @@ export class RunState {
         state.attemptAtMs = this.timeMs
         state.retryAtMs = undefined
         state.call = undefined
+        state.doubts.clear()
         if (event.attempt === 1) this.#openFirst(state)
         break
       case 'node_skipped':
@@ -159,7 +188,12 @@ export class RunState {
         this.calls = Math.max(this.calls, event.call)
         break
       case 'node_answered':
-        if (state.call !== undefined) state.call = { ...state.call, answer: event.answer }
+        noteAnswer(state, event)
+        break
+      case 'node_frozen':
+        state.doubts.clear()
+        for (const call of event.calls ?? [])
+          state.doubts.set(call.call, { ...call, settled: false, answer: undefined })
         break
       case 'node_expanded':
         this.#expand(state, event.items)
@@ -268,6 +302,7 @@ export class RunState {
       inner: new Map(),
       items: undefined,
       call: undefined,
+      doubts: new Map(),
       innerEnded: 0,
       innerLive: 0,
       innerFailed: undefined,
@@ -391,6 +426,12 @@ export class RunState {
 }
 
 const DEFAULT_CONCURRENCY = 4
+
+function noteAnswer(state: NodeState, event: Extract<NodeEvent, { type: 'node_answered' }>): void {
+  const doubt = state.doubts.get(event.call)
+  if (doubt !== undefined) state.doubts.set(event.call, { ...doubt, settled: true, answer: event.answer })
+  else if (state.call !== undefined) state.call = { ...state.call, answer: event.answer }
+}
 
 function outOfOrder(path: string): CaissonError {
   return new CaissonError(

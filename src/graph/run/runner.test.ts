@@ -8,6 +8,7 @@ import type { RunStore } from '../../ports/run-store.ts'
 import { definePlan } from '../plan/define-plan.ts'
 import type { Plan, PlanNode } from '../plan/plan.ts'
 import { arbitraryPlan } from './arbitrary-plan.testkit.ts'
+import { answerEvents, decisionEvents, doubtsOf, requestsOf } from './decisions.ts'
 import type { CallWork, NodeWork, ProgramWork, WorkEnd } from './node-work.ts'
 import type { Failure, RunEvent, Used } from './run-event.ts'
 import { RunState } from './run-state.ts'
@@ -120,9 +121,10 @@ async function goOn(
     }
     if (more !== undefined && state.status === 'frozen')
       await runner.record({ type: 'confirmed', point: NO_DIGEST, by: 'bob', more })
-    await decideAll(state, runner)
+    const decided = (): Promise<boolean> => decideAll(state, values, runner, world.nowMs)
+    await decided()
     await runner.drive()
-    while (await decideAll(state, runner)) await runner.drive()
+    while (await decided()) await runner.drive()
     return { state, events, values }
   } finally {
     await lease.release()
@@ -136,28 +138,32 @@ interface Process {
 }
 
 /** People who agree with everything but more budget, and say that what is in doubt did not happen. */
-async function decideAll(state: RunState, runner: Runner): Promise<boolean> {
-  const events: RunEvent[] = []
-  const frozenNodes = [...state.live.values()].some(({ status }) => status === 'frozen')
-  if (state.status === 'frozen' && !frozenNodes) return false
-  if (state.status === 'frozen') events.push({ type: 'confirmed', point: NO_DIGEST, by: 'bob' })
-  for (const { path, status, waiting, input } of state.live.values()) {
-    if (status === 'frozen') events.push({ node: path, type: 'node_thawed', again: true })
-    if (status !== 'waiting' || waiting?.for !== 'person') continue
-    const value = input ?? { value: null }
-    events.push(
-      {
-        node: path,
-        type: 'node_decided',
-        request: waiting.request,
-        by: 'bob',
-        approved: true,
-        comment: '',
-        value,
-      },
-      { node: path, type: 'node_completed', output: { value: { approved: true } } },
-    )
-  }
+async function decideAll(
+  state: RunState,
+  values: RunValues,
+  runner: Runner,
+  nowMs: number,
+): Promise<boolean> {
+  const doubts = await doubtsOf(state, values)
+  if (state.status === 'frozen' && doubts.length === 0) return false
+  const open = (await requestsOf(state, values)).filter(({ decided }) => decided === undefined)
+  const events: RunEvent[] = [
+    ...(state.status === 'frozen' ? [{ type: 'confirmed', point: NO_DIGEST, by: 'bob' } as const] : []),
+    ...(await answerEvents(
+      state,
+      values,
+      doubts.map(({ node, call }) => ({ node, call, by: 'bob', happened: false })),
+      nowMs,
+    )),
+    ...(open.length === 0
+      ? []
+      : await decisionEvents(
+          state,
+          values,
+          open.map(({ digest }) => ({ request: digest, by: 'bob', decision: 'approve' })),
+          nowMs,
+        )),
+  ]
   await runner.record(...events)
   return events.length > 0 && !ENDED.has(state.status ?? 'proposed')
 }
@@ -333,7 +339,7 @@ describe('a plan that is run', () => {
     )
     const { values, state } = await run(planOf(chain), world)
     expect(state.status).toBe('completed')
-    expect(values.stored).toHaveLength(1)
+    expect(values.takeAdded()).toHaveLength(1)
   })
 })
 

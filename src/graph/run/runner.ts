@@ -74,7 +74,9 @@ export class Runner {
   }
 
   #hear(event: RecordedEvent): void {
-    if (event.type === 'node_thawed') this.#leftAtWork.add(event.node)
+    // A wait that somebody else ended, and what was decided over a call in doubt, is taken up like what was left.
+    if (event.type === 'node_thawed' || (event.type === 'node_woken' && event.by !== undefined))
+      this.#leftAtWork.add(event.node)
     try {
       this.#onEvent?.(event)
     } catch {
@@ -191,6 +193,8 @@ export class Runner {
     switch (action.do) {
       case 'begin':
         return this.#nodes.begin(action.path, action.scope, action.scope.plan.node(action.id))
+      case 'go_on':
+        return this.#nodes.goOn(action.node)
       case 'conclude':
         return this.#holding.conclude(action.node)
       case 'undo':

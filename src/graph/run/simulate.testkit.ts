@@ -1,8 +1,9 @@
 /** Plays a run without doing anything in the world: every decision that a runner would take is drawn. */
+import { sha256 } from '../../base/digest.ts'
 import type { Plan, PlanNode } from '../plan/plan.ts'
 import { type Action, nextActions } from './next-actions.ts'
 import type { NodeState } from './node-state.ts'
-import type { Failure, NodeEvent, RunEvent } from './run-event.ts'
+import type { Failure, NodeEvent, RunEvent, Waiting } from './run-event.ts'
 import { RunState } from './run-state.ts'
 
 /** What becomes of nodes: each answer is drawn when it is needed. */
@@ -76,6 +77,8 @@ function act(action: Action, state: RunState, fate: Fate): readonly RunEvent[] {
       return [
         { node: action.node.path, type: 'node_recovered', error: FAILURE, fallback: 0, output: NOTHING },
       ]
+    case 'go_on':
+      return [{ node: action.node.path, type: 'node_woken' }]
     case 'call_off':
       return [{ node: action.node.path, type: 'node_cancelled' }]
     case 'fail':
@@ -127,16 +130,38 @@ function conclude(node: NodeState, fate: Fate): RunEvent {
 
 function finish(node: NodeState, fate: Fate): NodeEvent {
   const { path, status, attempt } = node
-  if (status === 'waiting') return { node: path, type: 'node_woken' }
+  if (status === 'waiting') return node.waiting?.for === 'person' ? decide(node, fate) : woken(node)
   if (status === 'retrying') return { node: path, type: 'node_started', attempt: attempt + 1, input: NOTHING }
   if (status === 'frozen') return { node: path, type: 'node_thawed', again: true }
   if (fate.failing > 0 && fate.draw(fate.failing) === 0) return failed(node, fate)
   const way = fate.draw(8)
   if (way === 0) return { node: path, type: 'node_waiting', waiting: { for: 'time', atMs: 1 } }
+  if (way === 3) return { node: path, type: 'node_waiting', waiting: asking(node, fate) }
   if (way === 1 && attempt < 3) return { node: path, type: 'node_retrying', atMs: 1, error: FAILURE }
   if (way === 2) return { node: path, type: 'node_frozen', reason: 'in_doubt' }
   const chosen = chosenOf(node, fate)
   return { node: path, type: 'node_completed', output: NOTHING, ...(chosen && { chosen }) }
+}
+
+function woken({ path }: NodeState): NodeEvent {
+  return { node: path, type: 'node_woken' }
+}
+
+/** One or two requests, as of a program. */
+function asking({ path, asks }: NodeState, fate: Fate): Waiting {
+  const asked = Array.from({ length: 1 + fate.draw(2) }, (_, i) => ({
+    request: sha256(new TextEncoder().encode(`${path}#${asks + i}`)),
+    shown: NOTHING,
+  }))
+  return { for: 'person', asked }
+}
+
+/** A decision over the first request that has none, or the end of the wait. */
+function decide(node: NodeState, fate: Fate): NodeEvent {
+  const open = [...node.requests.values()].find(({ decision }) => decision === undefined)
+  if (open === undefined) return woken(node)
+  const common = { node: node.path, request: open.request, by: 'bob' } as const
+  return { ...common, type: 'node_decided', approved: fate.draw(2) === 0 }
 }
 
 function failed({ path, node }: NodeState, fate: Fate): NodeEvent {

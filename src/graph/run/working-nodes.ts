@@ -6,6 +6,7 @@
  */
 import { parseLimits } from '../../machine/limits.ts'
 import type { PlanNode } from '../plan/plan.ts'
+import { EXPIRED } from './asking.ts'
 import { leftFor, leftIn, limitsWithin, usedUp } from './budgets.ts'
 import { callOf } from './call-of.ts'
 import { DecidingNodes } from './deciding-nodes.ts'
@@ -87,13 +88,17 @@ export class WorkingNodes {
       return this.#work(state, false)
     }
     if (waiting?.for === 'time') {
-      this.#run.emit({ node: path, type: 'node_woken' })
-      this.#run.emit({ node: path, type: 'node_completed', output: { value: waiting.atMs } })
-      return
+      this.#run.emit({ node: path, type: 'node_woken', value: { value: waiting.atMs } })
+      return this.#work(state, true)
     }
-    const message =
-      waiting?.for === 'event' ? 'The event has not come in time.' : 'Nobody has decided in time.'
-    this.#run.fail(state, { class: 'timeout', code: 'timeout', message })
+    if (waiting?.for === 'person') return this.#failed(state, EXPIRED, false)
+    this.#run.fail(state, { class: 'timeout', code: 'timeout', message: 'The event has not come in time.' })
+  }
+
+  /** Somebody decided what a node waits for. From here on that cannot be taken back. */
+  async goOn(state: NodeState): Promise<void> {
+    this.#run.emit({ node: state.path, type: 'node_woken' })
+    await this.#work(state, true)
   }
 
   async #work(state: NodeState, resumed: boolean): Promise<void> {
@@ -119,9 +124,11 @@ export class WorkingNodes {
       case 'choice':
         return this.#deciding.choose(state)
       case 'wait':
-        return this.#deciding.wait(state)
+        if (state.woken === undefined) return this.#deciding.wait(state)
+        this.#run.emit({ node: state.path, type: 'node_completed', output: state.woken })
+        return
       case 'approval':
-        return this.#deciding.ask(state)
+        return state.requests.size === 0 ? this.#deciding.ask(state) : this.#deciding.decided(state)
       case 'loop':
       case 'plan':
     }

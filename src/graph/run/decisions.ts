@@ -1,0 +1,337 @@
+/**
+ * What people, and the world outside, say to a run that waits: as events, which are checked before they are recorded.
+ *
+ * Invariants
+ * 1. A decision names its request by the digest of exactly what was shown: without one, or with that of another run, of
+ *    another node, of what was asked before or decided already, nothing is recorded.
+ * 2. What is decided together is recorded whole, or not at all.
+ * 3. After its time nobody decides over a request any more.
+ * 4. Nothing here acts: the runner goes on from what was recorded, in whatever process.
+ */
+import { type Digest, isDigest } from '../../base/digest.ts'
+import { CaissonError } from '../../base/errors.ts'
+import { type PersonDecision, type PersonRequest, requestDigest } from '../../capability/person-request.ts'
+import { isOver } from './asking.ts'
+import type { NodeState, RequestState } from './node-state.ts'
+import { isOpen, mismatch } from './requests.ts'
+import type { CallAnswer, NodeEvent, RunEvent } from './run-event.ts'
+import type { RunState } from './run-state.ts'
+import type { RunValues } from './run-values.ts'
+
+/** What somebody says to a request. A decision can be withdrawn until it was used. */
+export type Decision =
+  | PersonDecision
+  | { readonly request: Digest; readonly by: string; readonly decision: 'withdraw' }
+
+/** What somebody says of a call in doubt. */
+export type DoubtAnswer = {
+  readonly node: string
+  readonly by: string
+  /** Of a program: the number of the call in it. Needed where several are in doubt. */
+  readonly call?: number
+} & (
+  | { readonly happened: true; readonly value: unknown }
+  /** It did not happen, and is made again. */
+  | { readonly happened: false }
+  /** The node is left as it is, and what waits for it is skipped too. */
+  | { readonly skip: true }
+)
+
+/** Something that happened outside. */
+export interface OutsideEvent {
+  readonly name: string
+  readonly value: unknown
+  readonly by: string
+}
+
+/** A request that waits for somebody, with all that is shown. */
+export interface OpenRequest extends PersonRequest {
+  /** What a decision names. */
+  readonly digest: Digest
+  readonly expiresAtMs?: number
+  /** How it was decided, where the run has not gone on with that yet. */
+  readonly decided?: { readonly by: string; readonly approved: boolean; readonly atMs: number }
+}
+
+/** A call of which nobody knows whether it took effect. */
+export interface OpenDoubt {
+  readonly node: string
+  readonly call: number
+  readonly capability: string
+  readonly args: unknown
+  /** Somebody said what became of it. */
+  readonly settled: boolean
+}
+
+/**
+ * The events of decisions.
+ * @throws CaissonError `invalid_argument`, `approval_mismatch`, `approval_expired`, `invalid_transition`, and what
+ *   keeping an edited value throws
+ */
+export async function decisionEvents(
+  state: RunState,
+  values: RunValues,
+  decisions: readonly Decision[],
+  nowMs: number,
+): Promise<readonly RunEvent[]> {
+  checkDecidable(state)
+  const events: RunEvent[] = []
+  const named = new Set<Digest>()
+  for (const decision of decisions) {
+    const { node, request } = requestOf(state, decision)
+    if (named.has(request.request))
+      throw mismatch('The same request is decided twice at once.', request.request)
+    named.add(request.request)
+    events.push(await decisionEvent(values, node, request, decision, nowMs))
+  }
+  return events
+}
+
+function checkDecidable({ status }: RunState): void {
+  if (status === 'running' || status === 'frozen') return
+  throw new CaissonError(
+    'invalid_transition',
+    `Nothing can be decided in a run that ${status === undefined ? 'does not exist' : `is ${status}`}.`,
+    { details: { status: status ?? 'nothing' } },
+  )
+}
+
+function requestOf(
+  state: RunState,
+  { request: digest, by }: Decision,
+): { readonly node: NodeState; readonly request: RequestState } {
+  checkName('by', by)
+  if (!isDigest(digest)) {
+    const open = [...state.live.values()].flatMap(({ requests }) => [...requests.values()].filter(isOpen))
+    throw new CaissonError(
+      'invalid_argument',
+      `A decision names its request by the digest of what was shown. ${open.length} are open.`,
+      { details: { open: open.length } },
+    )
+  }
+  for (const node of state.live.values()) {
+    const request = node.requests.get(digest)
+    if (request !== undefined) return { node, request }
+  }
+  throw mismatch('No request with this digest waits for a decision in this run.', digest)
+}
+
+async function decisionEvent(
+  values: RunValues,
+  { path }: NodeState,
+  request: RequestState,
+  decision: Decision,
+  nowMs: number,
+): Promise<NodeEvent> {
+  const { by, request: digest } = decision
+  if (decision.decision === 'withdraw') {
+    if (request.decision === undefined || request.used)
+      throw mismatch('There is no decision that could be taken back: none, or used already.', digest)
+    return { node: path, type: 'node_withdrawn', request: digest, by }
+  }
+  if (!isOpen(request))
+    throw mismatch('The request has been decided: take that back first, if it still can be.', digest)
+  if (isOver(request, nowMs)) {
+    throw new CaissonError('approval_expired', 'The time in which the request could be decided is over.', {
+      details: { request: digest, expiresAtMs: request.expiresAtMs ?? 0 },
+    })
+  }
+  const { comment = '' } = decision
+  checkText('comment', comment)
+  const common = {
+    node: path,
+    type: 'node_decided',
+    request: digest,
+    by,
+    ...(comment && { comment }),
+  } as const
+  switch (decision.decision) {
+    case 'approve': {
+      const shown = (await values.load(request.shown)) as PersonRequest
+      if (!('value' in decision)) {
+        if (shown.kind === 'value')
+          throw new CaissonError('invalid_argument', 'A value is asked for: give it as `value`.')
+        return { ...common, approved: true }
+      }
+      return { ...common, approved: true, value: await values.keep(decision.value) }
+    }
+    case 'reject':
+      checkText('reason', decision.reason)
+      return { ...common, approved: false, reason: decision.reason }
+    default:
+      throw new CaissonError('invalid_argument', 'A decision is "approve", "reject" or "withdraw".')
+  }
+}
+
+/**
+ * The events of what somebody says of calls in doubt. A node goes on when all of its calls are settled.
+ * @throws CaissonError `invalid_argument`, `unknown_call`, `invalid_transition`, and what keeping a value throws
+ */
+export async function answerEvents(
+  state: RunState,
+  values: RunValues,
+  answers: readonly DoubtAnswer[],
+  _nowMs: number,
+): Promise<readonly RunEvent[]> {
+  const events: RunEvent[] = []
+  const settled = new Map<NodeState, Set<number>>()
+  for (const answer of answers) {
+    const node = frozenNode(state, answer.node)
+    checkName('by', answer.by)
+    const settledNow = settled.get(node) ?? new Set()
+    settled.set(node, settledNow)
+    const call = callInDoubt(node, answer, settledNow)
+    settledNow.add(call)
+    events.push(...(await eventsOfAnswer(values, node, call, answer, settledNow)))
+  }
+  return events
+}
+
+function frozenNode(state: RunState, path: string): NodeState {
+  const node = typeof path === 'string' ? state.node(path) : undefined
+  if (node?.status === 'frozen') return node
+  throw new CaissonError('unknown_call', `No call of node "${String(path).slice(0, 200)}" is in doubt.`, {
+    details: { node: String(path).slice(0, 200) },
+  })
+}
+
+/** Calls in doubt that nobody has said anything of. */
+function openCalls(node: NodeState, settledNow: ReadonlySet<number>): readonly number[] {
+  const calls =
+    node.doubts.size > 0
+      ? [...node.doubts.values()].filter(({ settled }) => !settled).map(({ call }) => call)
+      : node.call !== undefined && node.call.answer === undefined
+        ? [node.call.id]
+        : []
+  return calls.filter((call) => !settledNow.has(call))
+}
+
+function callInDoubt(node: NodeState, { call }: DoubtAnswer, settledNow: ReadonlySet<number>): number {
+  const open = openCalls(node, settledNow)
+  const [only] = open
+  const wanted = call ?? (open.length === 1 ? only : undefined)
+  if (wanted !== undefined && open.includes(wanted)) return wanted
+  const which = open.length === 0 ? 'none is' : `${open.join(', ')} ${open.length === 1 ? 'is' : 'are'}`
+  throw new CaissonError(
+    'unknown_call',
+    call === undefined
+      ? `Say which call of node "${node.path}" the answer is for: ${which} in doubt.`
+      : `Call ${call} of node "${node.path}" is not in doubt: ${which}.`,
+    { details: { node: node.path } },
+  )
+}
+
+async function eventsOfAnswer(
+  values: RunValues,
+  node: NodeState,
+  call: number,
+  answer: DoubtAnswer,
+  settledNow: ReadonlySet<number>,
+): Promise<readonly NodeEvent[]> {
+  const { path } = node
+  const { by } = answer
+  if ('skip' in answer) {
+    if (answer.skip !== true) throw badAnswer()
+    return [{ node: path, type: 'node_skipped', reason: 'decided', by }]
+  }
+  if (typeof answer.happened !== 'boolean') throw badAnswer()
+  const isProgram = node.doubts.size > 0
+  const ended: CallAnswer | undefined = answer.happened
+    ? { ok: true, value: await values.keep(answer.value) }
+    : undefined
+  const events: NodeEvent[] = []
+  if (ended !== undefined || isProgram)
+    events.push({ node: path, type: 'node_answered', call, ...(ended && { answer: ended }), by })
+  if (openCalls(node, settledNow).length === 0)
+    events.push({ node: path, type: 'node_thawed', again: ended === undefined && !isProgram, by })
+  return events
+}
+
+function badAnswer(): CaissonError {
+  return new CaissonError(
+    'invalid_argument',
+    'An answer says { happened: true, value }, { happened: false } or { skip: true }.',
+  )
+}
+
+/**
+ * The events of something that happened outside: every node that waits for it goes on.
+ * @throws CaissonError `invalid_argument`, `unknown_event`, `invalid_transition`, and what keeping the value throws
+ */
+export async function outsideEvents(
+  state: RunState,
+  values: RunValues,
+  { name, value, by }: OutsideEvent,
+  nowMs: number,
+): Promise<readonly RunEvent[]> {
+  checkDecidable(state)
+  checkName('name', name)
+  checkName('by', by)
+  const waiting = [...state.live.values()].filter(
+    ({ waiting: what }) => what?.for === 'event' && what.name === name && !isOver(what, nowMs),
+  )
+  if (waiting.length === 0) {
+    throw new CaissonError(
+      'unknown_event',
+      `Nothing in the run waits for an event "${name.slice(0, 100)}" now.`,
+      { details: { event: name.slice(0, 100) } },
+    )
+  }
+  const kept = await values.keep(value)
+  return waiting.map(({ path }) => ({ node: path, type: 'node_woken', value: kept, by }))
+}
+
+/**
+ * Everything that waits for people, in the order in which it was asked.
+ * @throws CaissonError `corrupted` where what is kept of a request is not what was asked; `not_found`, `store_failed`
+ */
+export async function requestsOf(state: RunState, values: RunValues): Promise<readonly OpenRequest[]> {
+  const open: OpenRequest[] = []
+  for (const { requests } of state.live.values()) {
+    for (const { request: digest, shown, decision, used, expiresAtMs } of requests.values()) {
+      if (used) continue
+      const request = (await values.load(shown)) as PersonRequest
+      if (requestDigest(request) !== digest)
+        throw new CaissonError('corrupted', 'What a request shows is not what it was when it was asked.')
+      open.push({
+        ...request,
+        digest,
+        ...(expiresAtMs !== undefined && { expiresAtMs }),
+        ...(decision && {
+          decided: { by: decision.by, approved: decision.approved, atMs: decision.atMs },
+        }),
+      })
+    }
+  }
+  return open
+}
+
+/** Every call in doubt that somebody has to say something of. @throws CaissonError `not_found`, `store_failed`, `corrupted` */
+export async function doubtsOf(state: RunState, values: RunValues): Promise<readonly OpenDoubt[]> {
+  const open: OpenDoubt[] = []
+  for (const { path, status, doubts, call, node, input } of state.live.values()) {
+    if (status !== 'frozen') continue
+    for (const { call: id, capability, args, settled } of doubts.values())
+      open.push({ node: path, call: id, capability, args: await values.load(args), settled })
+    if (doubts.size > 0 || call === undefined || node.kind !== 'call') continue
+    const args = input === undefined ? undefined : await values.load(input)
+    open.push({
+      node: path,
+      call: call.id,
+      capability: node.capability,
+      args,
+      settled: call.answer !== undefined,
+    })
+  }
+  return open
+}
+
+function checkName(member: string, text: unknown): void {
+  if (typeof text === 'string' && text !== '' && text.length <= 1_000) return
+  throw new CaissonError('invalid_argument', `\`${member}\` is a text of 1 to 1,000 characters.`)
+}
+
+function checkText(member: string, text: unknown): void {
+  if (typeof text === 'string' && text.length <= 10_000) return
+  throw new CaissonError('invalid_argument', `\`${member}\` is a text of at most 10,000 characters.`)
+}
