@@ -24,6 +24,8 @@ interface RatioDefinition extends Bounds {
   readonly sense: 'faster' | 'cost'
   readonly subject: string
   readonly base: string
+  /** Where the work is done by a disk or by another process: the CPU time of this one does not tell. */
+  readonly judgedBy?: 'wall'
 }
 
 /** The median of a subject in its worst case, by CPU time where it has it; less is better. */
@@ -353,6 +355,107 @@ export const FIGURE_DEFINITIONS: readonly FigureDefinition[] = [
     atLeast: 5,
     aim: 15,
   },
+  {
+    what: 'step of a chain of 200 trivial calls',
+    measuredBy: 'graph/chain-200',
+    subject: 'caisson-memory',
+    base: 'langgraph-memory',
+    sense: 'faster',
+    atLeast: 10,
+    aim: 20,
+  },
+  {
+    what: 'step of a chain of 1,000 trivial calls',
+    measuredBy: 'graph/chain-1000',
+    subject: 'caisson-memory',
+    base: 'langgraph-memory',
+    sense: 'faster',
+    atLeast: 30,
+    aim: 80,
+  },
+  {
+    what: 'the same against a machine that keeps nothing',
+    measuredBy: 'graph/chain-1000',
+    subject: 'caisson-memory',
+    base: 'xstate',
+    sense: 'cost',
+    atLeast: 2,
+    aim: 2,
+  },
+  {
+    what: 'time per step, 5,000 against 200 steps',
+    measuredBy: 'graph/growth',
+    subject: 'caisson-memory',
+    sense: 'worst',
+    unit: 'times',
+    atLeast: 1.2,
+    aim: 1.05,
+  },
+  {
+    what: 'step that outlives the process, synced',
+    measuredBy: 'graph/durable-200',
+    subject: 'caisson-directory',
+    base: 'dbos',
+    sense: 'faster',
+    judgedBy: 'wall',
+    atLeast: 1,
+    aim: 3,
+  },
+  {
+    what: 'step that outlives the process, synced',
+    measuredBy: 'graph/durable-200',
+    subject: 'caisson-directory',
+    base: 'langgraph-sqlite',
+    sense: 'faster',
+    judgedBy: 'wall',
+    atLeast: 1,
+    aim: 3,
+  },
+  {
+    what: 'stored of 100 kB that 30 steps do not change',
+    measuredBy: 'graph/bytes',
+    subject: 'caisson-directory',
+    sense: 'worst',
+    unit: 'bytes',
+    atLeast: 150_000,
+    aim: 110_000,
+  },
+  {
+    what: 'going on after 1,000 calls of 20 KB',
+    measuredBy: 'graph/resume-1000',
+    subject: 'caisson-memory',
+    sense: 'worst',
+    unit: 'ns',
+    atLeast: 50e6,
+    aim: 10e6,
+  },
+  {
+    what: 'the same against after 10 calls',
+    measuredBy: 'graph/resume-growth',
+    subject: 'caisson-memory',
+    sense: 'worst',
+    unit: 'times',
+    atLeast: 1.5,
+    aim: 1.5,
+  },
+  {
+    what: '10,000 runs that wait for a person',
+    measuredBy: 'graph/crowd-memory',
+    subject: 'caisson-memory',
+    sense: 'worst',
+    unit: 'bytes',
+    atLeast: 300e6,
+    aim: 100e6,
+  },
+  {
+    what: 'verifying a run against executing it',
+    measuredBy: 'graph/verify',
+    subject: 'caisson-memory',
+    sense: 'worst',
+    unit: 'times',
+    atLeast: 1,
+    aim: 0.2,
+  },
 ]
 
 type Measured = Pick<Report, 'suites'>
@@ -375,9 +478,9 @@ function readRatio(report: Measured, definition: RatioDefinition): Reading | und
     return own && other ? [[own, other]] : []
   })
   if (pairs.length === 0) return undefined
-  const byCpu = pairs.every(
-    ([own, other]) => own.cpuSamples && other.cpuSamples?.every((sample) => sample > 0),
-  )
+  const byCpu =
+    definition.judgedBy !== 'wall' &&
+    pairs.every(([own, other]) => own.cpuSamples && other.cpuSamples?.every((sample) => sample > 0))
   const ratios = pairs.map(([own, other]) =>
     byCpu && own.cpuSamples && other.cpuSamples
       ? ratioOfRounds(own.cpuSamples, other.cpuSamples).median

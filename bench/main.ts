@@ -4,7 +4,7 @@
  * stdout carries the report alone; progress goes to stderr. Exits 2 on unknown arguments.
  */
 import { parseArgs } from 'node:util'
-import { figuresOf } from './figures.ts'
+import { FIGURE_DEFINITIONS, type FigureDefinition, figuresOf } from './figures.ts'
 import { readEnvironment } from './harness/environment.ts'
 import {
   type Dropout,
@@ -103,7 +103,8 @@ async function measureSuite(suite: Suite, subjects: readonly Subject[], plan: Pl
       if (isUnable(ability)) absent.push({ subject: subject.id, reason: ability.unable })
       else entrants.push({ subject: subject.id, prepare: ability })
     }
-    const { samples, dropouts } = await measure(entrants, plan)
+    const rounds = Math.min(plan.rounds, each.rounds ?? plan.rounds)
+    const { samples, dropouts } = await measure(entrants, { ...plan, rounds })
     cases.push(caseReport(suite, each, samples, [...absent, ...dropouts]))
   }
   return suiteReport(suite, cases)
@@ -137,8 +138,10 @@ async function main(choice: Choice): Promise<void> {
       process.stderr.write(`bench: ${suite.name}: ${reasonOf(error)}\n`)
     }
   }
+  const isAsked = ({ measuredBy }: FigureDefinition): boolean =>
+    [...choice.suites, ...choice.elsewhere].some(({ name }) => name === measuredBy.split('/')[0])
   const report: Report = { ...head, subjects: infos, suites }
-  const figures = figuresOf(report)
+  const figures = figuresOf(report, FIGURE_DEFINITIONS.filter(isAsked))
   show(figureLines(figures, width))
   if (choice.json) console.log(JSON.stringify({ ...report, figures }, null, 1))
 }

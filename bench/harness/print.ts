@@ -1,4 +1,6 @@
 /** The report as text: a table per case, reasons of those who are missing, and the geometric means. */
+
+import type { Dropout } from './measure.ts'
 import { formatQuantity, threeDigits } from './quantity.ts'
 import type { CaseReport, Report, Result, SuiteReport } from './report.ts'
 import type { Ratio } from './statistics.ts'
@@ -42,9 +44,18 @@ function caseLines(report: CaseReport, width: number): string[] {
       byCost.map((result) => row(result, report)),
       width,
     ),
-    ...report.absent.flatMap(({ subject, reason }) => wrap(`${subject}: ${reason}`, width, '  ')),
+    ...[...reasonsOf(report.absent)].flatMap(([reason, subjects]) =>
+      wrap(`${subjects.join(', ')}: ${reason}`, width, '  '),
+    ),
     '',
   ]
+}
+
+/** Each reason with all subjects that have it. */
+function reasonsOf(absent: readonly Dropout[]): Map<string, string[]> {
+  const reasons = new Map<string, string[]>()
+  for (const { subject, reason } of absent) reasons.set(reason, [...(reasons.get(reason) ?? []), subject])
+  return reasons
 }
 
 /** One suite, ending in an empty line. `width` in characters. */

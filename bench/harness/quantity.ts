@@ -14,6 +14,8 @@ const SCALES: Readonly<Record<Unit, readonly (readonly [number, string])[]>> = {
     [1, 'B'],
   ],
   differences: [[1, 'differences']],
+  times: [[1, 'times']],
+  syncs: [[1, 'syncs']],
 }
 
 /** Three significant digits, never in exponent form. */

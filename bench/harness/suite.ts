@@ -3,7 +3,7 @@ import type { Subject } from '../subjects/subject.ts'
 import type { Ability, Trial } from './trial.ts'
 
 /** What the figures of a case count. */
-export type Unit = 'ns' | 'bytes' | 'differences'
+export type Unit = 'ns' | 'bytes' | 'differences' | 'times' | 'syncs'
 
 export interface Case {
   /** Unique in its suite; shown in tables and used by figures. */
@@ -11,6 +11,8 @@ export interface Case {
   /** One sentence: what one operation is. */
   readonly description: string
   readonly unit?: Unit
+  /** At most so many rounds, where one operation of a subject takes seconds. */
+  readonly rounds?: number
   /** The trial of a subject, or why it has none. */
   readonly trialOf: (subject: Subject) => Ability<() => Trial | Promise<Trial>>
 }

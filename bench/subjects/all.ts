@@ -1,8 +1,10 @@
 /** Every subject, in the order of the tables. A new one is a file and a line here. */
 import { openCaisson } from './caisson.ts'
 import { openCaissonBare } from './caisson-bare.ts'
+import { openDbos } from './dbos.ts'
 import { openMetered, openUnmetered } from './engine-builds.ts'
 import { openIsolatedVm } from './isolated-vm.ts'
+import { openLanggraphExit, openLanggraphMemory, openLanggraphSqlite } from './langgraph.ts'
 import { openMonty } from './monty.ts'
 import { openNodeVm } from './node-vm.ts'
 import { openQuickjsEmscripten } from './quickjs-emscripten.ts'
@@ -11,6 +13,7 @@ import { openRun } from './run.ts'
 import { openSebastianwesselQuickjs } from './sebastianwessel-quickjs.ts'
 import type { SubjectSource } from './subject.ts'
 import { openWorkerThreads } from './worker-threads.ts'
+import { openXstate } from './xstate.ts'
 
 export const SUBJECTS: readonly SubjectSource[] = [
   { id: 'caisson', open: openCaisson },
@@ -23,6 +26,11 @@ export const SUBJECTS: readonly SubjectSource[] = [
   { id: 'isolated-vm', open: openIsolatedVm },
   { id: 'worker-threads', open: openWorkerThreads },
   { id: 'node-vm', open: openNodeVm },
+  { id: 'xstate', open: openXstate },
+  { id: 'langgraph-memory', open: openLanggraphMemory },
+  { id: 'langgraph-exit', open: openLanggraphExit },
+  { id: 'langgraph-sqlite', open: openLanggraphSqlite },
+  { id: 'dbos', open: openDbos },
   { id: 'engine-unmetered', open: openUnmetered },
   { id: 'engine-v8', open: () => openMetered('v8') },
   { id: 'engine-portable', open: () => openMetered('portable') },

@@ -11,8 +11,8 @@ import type { Program } from './programs.ts'
 export interface Subject {
   /** Kebab-case and unique; figures and tables name it so. */
   readonly id: string
-  /** A whole sandbox, or a build of the engine alone (for what metering costs). */
-  readonly kind: 'sandbox' | 'engine'
+  /** A whole sandbox, a build of the engine alone (for what metering costs), or what runs graphs of steps. */
+  readonly kind: 'sandbox' | 'engine' | 'graph'
   /** Version of the package measured, or of the runtime for what is built into it. */
   readonly version: string
   /** What a reader must know to compare fairly: what isolates, what is shared, which language. */
@@ -35,6 +35,8 @@ export interface Subject {
   readonly checkpoints?: CheckpointTrials
   /** What the library of guests and TypeScript cost; questions left out are not answered. */
   readonly guest?: GuestTrials
+  /** What a graph of steps costs; questions left out are not answered. */
+  readonly graph?: GraphTrials
 }
 
 /** Cases of the guest suite, which says what each one is. */
@@ -69,6 +71,23 @@ export type CheckpointQuestion =
   | 'block'
 
 export type CheckpointTrials = Readonly<Partial<Record<CheckpointQuestion, () => Trial | Promise<Trial>>>>
+
+/** Cases of the graph suite, which says what each one is. */
+export type GraphQuestion =
+  | 'chain-200'
+  | 'chain-1000'
+  | 'growth'
+  | 'durable-200'
+  | 'syncs'
+  | 'bytes'
+  | 'resume-10'
+  | 'resume-100'
+  | 'resume-1000'
+  | 'resume-growth'
+  | 'crowd-memory'
+  | 'verify'
+
+export type GraphTrials = Readonly<Partial<Record<GraphQuestion, () => Trial | Promise<Trial>>>>
 
 /** What opens a subject, and why that may fail: a package that is not installed, a runtime that lacks something. */
 export interface SubjectSource {

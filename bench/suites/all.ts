@@ -7,6 +7,7 @@ import { download } from './download.ts'
 import { firstResult } from './first-result.ts'
 import { fuelOverhead } from './fuel-overhead.ts'
 import { fuelOverheadUnseen } from './fuel-overhead-unseen.ts'
+import { graph } from './graph.ts'
 import { guest } from './guest.ts'
 import { hostCall } from './host-call.ts'
 import { throughput } from './throughput.ts'
@@ -23,5 +24,6 @@ export const SUITES: readonly Suite[] = [
   turn,
   checkpoint,
   guest,
+  graph,
   download,
 ]
