@@ -151,6 +151,25 @@ describe('exit codes', () => {
     expect((await runSource(source, ['--tools', 'tools.mjs', ...args])).code).toBe(code)
   })
 
+  it.each<[string, readonly string[]]>([
+    ['while (1);', ['fuel']],
+    // Whichever is smaller for it.
+    ["new Array(1e9) + ''", ['fuel', 'memory']],
+    ['const all = []; for (;;) all.push(new Array(1000).fill(1))', ['memory']],
+    ['const down = (n) => down(n + 1) + 1; return down(0)', ['stack']],
+  ])('%s exits with 4 and says which limit it reached', async (source, limits) => {
+    const { code, stderr, json } = await runSource(source, ['--json'])
+    expect(code).toBe(4)
+    expect(limits).toContain(json().limit)
+    expect(stderr.replace(/\n {9}/g, ' ')).toMatch(/^stopped: The guest .*\d.* \(limit \w+\)\.$/m)
+  })
+
+  it('are 4 at the deadline for a tool that never answers', async () => {
+    const args = ['--tools', 'tools.mjs', '--grant', 'prices.never', '--timeout', '200ms', '--json']
+    const { code, json } = await runSource('return await prices.never()', args)
+    expect({ code, limit: json().limit }).toEqual({ code: 4, limit: 'wall' })
+  })
+
   it('are 130 when a person stops the run', async () => {
     const source = 'while (1);'
     const { code, stderr, json } = await runSource(source, ['--fuel', '1e14', '--json'], {
@@ -202,6 +221,8 @@ describe('repeatable runs', () => {
       '100ms',
       '--fuel',
       '1e14',
+      '--thread',
+      'worker',
       '--json',
     ])
     expect({ code, limit: json().limit }).toEqual({ code: 4, limit: 'wall' })

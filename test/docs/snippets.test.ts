@@ -2,12 +2,14 @@
  * Every `ts` and `sh` block of README.md and docs/ runs, and prints what its comments say.
  *
  * In `sh` blocks `# prints X` is the output of a line and `# exit N` its exit code; other comments are for people.
- * A block that cannot run here says `no-run` and why.
+ * A block that cannot run here says `no-run` and why. Lines that are nothing but the command run in this process, as
+ * starting one takes a hundred times as long; test/cli/process.test.ts starts it as people do.
  */
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cli } from '../cli/cli.testkit.ts'
 import { DOCUMENTED_PAGES, ROOT, SNIPPETS } from './documented-pages.ts'
 import { comparable, expectedOutput } from './expected-output.ts'
 import { type Ran, runShell, runTypeScript } from './run-snippet.ts'
@@ -114,12 +116,19 @@ describe('shell snippets', () => {
     for (const made of [folder, bin]) rmSync(made, { recursive: true, force: true })
   })
 
+  async function runLine(command: string): Promise<Ran> {
+    const args = caissonArguments(command)
+    if (args === undefined) return runShell(command, folder, bin)
+    const { code, stdout, stderr } = await cli(args, { cwd: folder })
+    return { exitCode: code ?? -1, printed: stdout.split('\n').slice(0, -1), stderr }
+  }
+
   it.each(shell)(
     '$place does what it says',
     async ({ code: lines }) => {
       for (const line of lines.split('\n').filter((text) => text !== '')) {
         const [, command = line, comment = ''] = /^(.*?)(?: +# (.*))?$/.exec(line) ?? []
-        const ran = await runShell(command, folder, bin)
+        const ran = await runLine(command)
         const exit = /^exit (\d+)/.exec(comment)?.[1] ?? '0'
         expect(String(ran.exitCode), `${command}\n${ran.stderr}`).toBe(exit)
         const printed = /^prints (.*)$/.exec(comment)?.[1]
@@ -129,3 +138,9 @@ describe('shell snippets', () => {
     180_000,
   )
 })
+
+/** The arguments of a line that is nothing but the command; undefined for one that takes a shell. */
+function caissonArguments(line: string): readonly string[] | undefined {
+  const [npx, name, ...args] = line.split(' ')
+  return npx === 'npx' && name === 'caisson' && /^[\w .:/-]*$/.test(line) ? args : undefined
+}
