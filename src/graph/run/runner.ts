@@ -20,6 +20,8 @@ import { Undoing } from './undoing.ts'
 import { WorkingNodes } from './working-nodes.ts'
 
 const LONGEST_SLEEP_MS = 2 ** 31 - 1
+/** Why a sleep ends early. */
+const WOKEN = 'something changed'
 
 export class Runner {
   readonly #run: RunContext
@@ -45,6 +47,7 @@ export class Runner {
     this.#onEvent = parts.onEvent
     this.#leftAtWork = new Set(parts.state.live.keys())
     this.#leftUndoing = parts.state.undoing
+    this.#run.stop.signal.addEventListener('abort', () => this.#changed?.())
   }
 
   /**
@@ -144,19 +147,17 @@ export class Runner {
     if (next === undefined && this.#busy.size === 0) return false
     const end = state.status === 'running' ? wallEndMs(state) : undefined
     const due = next === undefined || end === undefined ? (next ?? end) : Math.min(next, end)
-    const waker = new AbortController()
-    const wake = (): void => waker.abort()
     const changed = new Promise<void>((resolve) => {
       this.#changed = resolve
     })
-    this.#run.stop.signal.addEventListener('abort', wake)
     if (due === undefined) await changed
     else {
       const ms = Math.min(Math.max(due - clock.now(), 0), LONGEST_SLEEP_MS)
+      const waker = new AbortController()
       await Promise.race([changed, this.#sleep(ms, waker.signal)])
+      // With a reason, as one that is made costs more than all the rest of a pause.
+      waker.abort(WOKEN)
     }
-    wake()
-    this.#run.stop.signal.removeEventListener('abort', wake)
     this.#changed = undefined
     return true
   }
