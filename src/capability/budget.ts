@@ -10,17 +10,22 @@ import { CaissonError } from '../base/errors.ts'
 import type { AccountState } from './account.ts'
 import { Account } from './account.ts'
 import type { GrantRule } from './grant.ts'
+import { isLoopGuardState, LoopGuard, type LoopGuardRule, type LoopGuardState } from './loop-guard.ts'
 
 /** A ledger as plain JSON data. */
 export interface LedgerState {
   readonly version: 1
   readonly accounts: Readonly<Record<string, AccountState>>
+  /** What its loop guard knows. Left out where nothing repeats itself, and by builds that had none. */
+  readonly loops?: LoopGuardState
 }
 
 export class Ledger {
   readonly #open = new Map<string, Account>()
   /** States that were restored and whose grant is not open (yet). */
   readonly #parked = new Map<string, AccountState>()
+  #loops: LoopGuard | undefined
+  #parkedLoops: LoopGuardState | undefined
 
   /** The account of a grant. Opening it under a changed rule keeps what was used and applies the new limits. */
   open(name: string, rule: GrantRule, nowMs: number): Account {
@@ -34,11 +39,21 @@ export class Ledger {
     return account
   }
 
+  /** The loop guard of the guest. Opened under another rule it goes on with what it knows. */
+  openLoops(rule: LoopGuardRule): LoopGuard {
+    const before = this.#loops?.snapshot() ?? this.#parkedLoops
+    this.#loops = new LoopGuard(rule)
+    if (before !== undefined) this.#loops.restore(before)
+    this.#parkedLoops = undefined
+    return this.#loops
+  }
+
   /** `nowMs` is monotonic. */
   snapshot(nowMs: number): LedgerState {
     const accounts: Record<string, AccountState> = Object.fromEntries(this.#parked)
     for (const [name, account] of this.#open) accounts[name] = account.snapshot(nowMs)
-    return { version: 1, accounts }
+    const loops = this.#loops === undefined ? this.#parkedLoops : this.#loops.snapshot()
+    return { version: 1, accounts, ...(loops && { loops }) }
   }
 
   /**
@@ -49,11 +64,15 @@ export class Ledger {
     if (state?.version !== 1 || !isRecord(state.accounts)) refuse('it is not a ledger of version 1')
     const entries = Object.entries(state.accounts)
     for (const [name, account] of entries) checkAccount(name, account)
+    if (state.loops !== undefined && !isLoopGuardState(state.loops))
+      refuse('what its loop guard knows is nothing of the kind')
     for (const [name, account] of entries) {
       const open = this.#open.get(name)
       if (open !== undefined) open.resume(account, nowMs)
       else this.#parked.set(name, account)
     }
+    if (this.#loops !== undefined) this.#loops.restore(state.loops ?? {})
+    else this.#parkedLoops = state.loops
   }
 }
 

@@ -3,7 +3,7 @@
  * `sync-calls.ts`) passes the same ones inside a turn. (Arguments arrive decoded and bounded by the machine.)
  *
  *   admit     resolve, validate once to the final value, authorise, reserve budget and rate,
- *             deadline and abort, approve, record the intent
+ *             deadline and abort, loop guard, approve, record the intent
  *   invoke    lease, stop, revocation; a copy of exactly the final value; timeout; retry where allowed
  *   conclude  validate and bound the result, redact a failure, take its bytes, record the result
  *
@@ -22,27 +22,34 @@ import type { Clock } from '../ports/clock.ts'
 import type { Lease } from '../ports/lease.ts'
 import { digestValue } from '../values/digest-value.ts'
 import { DEFAULT_VALUE_LIMITS, type ValueLimits } from '../values/limits.ts'
+import { type Approvals, type AskedRequest, AwaitsDecision } from './approvals.ts'
 import type { Ledger } from './budget.ts'
 import type { GuestCapability, PendingCall } from './call.ts'
 import { Refusal } from './call.ts'
+import type { Effect } from './capability.ts'
 import { type Delivery, refusedDelivery } from './delivery.ts'
 import { approve as askPerson } from './gate/approve.ts'
 import { authorise, checkRevoked } from './gate/authorise.ts'
 import { checkAnswer } from './gate/check-answer.ts'
 import { checkResult } from './gate/check-result.ts'
 import { checkStop } from './gate/check-stop.ts'
+import { type Approved, askFor, decided, editProblem } from './gate/decided.ts'
+import { alwaysDemands, demandsApproval } from './gate/demand.ts'
 import type { FinalValue } from './gate/final-value.ts'
 import { DEFAULT_VALIDATED_NODES, type GateParts, type ReportToHost } from './gate/gate-parts.ts'
+import { LoopStage } from './gate/guard-loops.ts'
 import { invoke, timeoutOf } from './gate/invoke.ts'
 import { createPassage, type Passage } from './gate/passage.ts'
 import { recordIntent, recordResult } from './gate/record.ts'
 import { redact } from './gate/redact.ts'
 import { FatalRefusal, refuse } from './gate/refuse.ts'
-import { reserve } from './gate/reserve.ts'
+import { reserve, wouldReserve } from './gate/reserve.ts'
 import { resolve } from './gate/resolve.ts'
 import type { Settled } from './gate/settled.ts'
 import { validateInput } from './gate/validate-input.ts'
 import type { GrantSet } from './grant-set.ts'
+import type { LoopGuardRule } from './loop-guard.ts'
+import type { PersonDecision } from './person-request.ts'
 import type { Stop } from './stop.ts'
 import { createSyncCalls, type GatedSyncCalls } from './sync-calls.ts'
 
@@ -55,11 +62,17 @@ export interface GateOptions {
   readonly guestId: string
   /** Without one, nothing is recorded. */
   readonly callLog?: CallLog
-  /** Needed where a grant says `approve`. */
+  /** Needed where a person has to decide, or `approvals` is. It is asked, and waited for. */
   readonly approver?: Approver
+  /** Where nobody waits for people: what they decided. Of no use beside an approver. */
+  readonly approvals?: Approvals
+  /** Of which calls need an approval, whatever grants and capabilities say. Default none. */
+  readonly approveEffects?: readonly Effect[]
   /** What approvals are bound to. Default: the digest of the canonical encoding. */
   readonly digest?: (value: unknown) => string | Promise<string>
   readonly lease?: Lease
+  /** When it stops a guest that does the same again and again. Without, it never does. */
+  readonly guard?: LoopGuardRule | undefined
   /** Receives what no guest may see: what implementations, schemas and ports threw. */
   readonly report?: ReportToHost
   /** Bounds of one call's arguments. */
@@ -104,6 +117,17 @@ export interface Gate {
    * recorded, or it is refused; a person is asked who was not asked then. Never rejects.
    */
   callAgain(call: PendingCall, recorded: RecordedCall, stop: Stop, watcher?: CallWatcher): Promise<Delivery>
+  /**
+   * What a person has to be asked before a call is made; undefined where nobody has, and where the gate refuses the
+   * call. Nothing is counted or recorded. Never rejects.
+   */
+  asks(call: PendingCall, stop: Stop): Promise<AskedRequest | undefined>
+  /** What is wrong with a decision that puts other arguments in the place of those of a call. Never rejects. */
+  checkEdit(
+    call: PendingCall,
+    decision: PersonDecision & { readonly value: unknown },
+    stop: Stop,
+  ): Promise<CaissonError | undefined>
   /** Everything before the effect. Never rejects. */
   admit(call: PendingCall, stop: Stop, watcher?: CallWatcher): Promise<Admission | Refusal>
   /**
@@ -126,15 +150,12 @@ export function createGate(options: GateOptions): Gate {
   const passages = new Map<string, Passage>()
   for (const grant of options.grants.held) {
     const { name } = grant.capability
-    passages.set(name, createPassage(grant, options.ledger.open(name, grant.rule, now)))
-    if (grant.rule.approve === true && parts.approver === undefined) {
-      throw new CaissonError(
-        'invalid_argument',
-        `The grant of "${name}" asks for approvals, and the gate has no approver.`,
-        { details: { capability: name } },
-      )
-    }
+    const passage = createPassage(grant, options.ledger.open(name, grant.rule, now))
+    passages.set(name, passage)
+    checkAskable(passage, parts)
   }
+
+  const loops = new LoopStage(options.guard && options.ledger.openLoops(options.guard))
 
   /** Takes the bytes of a result from the grant, and from the one that it continues. */
   function receive({ account, grant }: Passage, bytes: number, call: number): boolean {
@@ -143,38 +164,50 @@ export function createGate(options: GateOptions): Gate {
   }
 
   async function admit(call: PendingCall, stop: Stop, watcher?: CallWatcher): Promise<Admission | Refusal> {
+    const admission = await letIn(call, stop, watcher)
+    if (admission instanceof Refusal && !(admission instanceof AwaitsDecision)) loops.leave(call, admission)
+    return admission
+  }
+
+  async function letIn(call: PendingCall, stop: Stop, watcher?: CallWatcher): Promise<Admission | Refusal> {
     try {
       const passage = resolve(call.capability, passages, options.grants)
       if (passage instanceof Refusal) return passage
       const validating = validateInput(passage, call.args, call.id, parts, stop)
       const final = validating instanceof Promise ? await validating : validating
       if (final instanceof Refusal) return final
+      const denied = authorise(passage, final, call.id, parts)
+      if (denied !== undefined) return denied
+      const passed = await letPass(passage, final, call, stop)
+      if (passed instanceof Refusal) return passed
+      const value = passed?.final ?? final
       const refused =
-        authorise(passage, final, call.id, parts) ??
-        reserve(passage, final, call.bytes, call.id, parts) ??
-        checkStop(stop)
+        reserve(passage, value, passed?.bytes ?? call.bytes, call.id, parts) ??
+        checkStop(stop) ??
+        loops.enter(call)
       if (refused !== undefined) return refused
-      const rejected = await approve(passage, final, call, stop, watcher)
+      const isAsked = parts.approver !== undefined && demandsApproval(passage, value, call.id, parts)
+      const rejected = isAsked ? await approve(passage, value, call, stop, watcher) : undefined
       if (rejected !== undefined) return rejected
       const idempotencyKey = `${parts.guestId}/${call.id}`
       const { effect } = passage.capability
-      const approved = passage.grant.rule.approve === true
       const recording = recordIntent(
         {
           id: call.id,
           capability: passage.name,
           effect,
           idempotencyKey,
-          args: final.view(),
+          args: value.view(),
           askedAtMs: call.askedAtMs,
           repeatable: isRepeatable(passage),
-          approved,
+          approved: isAsked || passed !== undefined,
+          ...(passed && { decision: recordOf(passed.by) }),
         },
         parts,
         stop,
       )
       const unrecorded = recording instanceof Promise ? await recording : recording
-      return unrecorded ?? { call, passage, final, idempotencyKey }
+      return unrecorded ?? { call, passage, final: value, idempotencyKey }
     } catch (cause) {
       // No stage throws; if one does, it is a defect of ours, and the call is refused like any failure.
       parts.report({ callId: call.id, capability: call.capability, code: 'capability_failed', cause })
@@ -182,7 +215,25 @@ export function createGate(options: GateOptions): Gate {
     }
   }
 
-  /** Asks a person, where the grant says so. */
+  /** What people decided, where one has to and they are not waited for. Undefined where nobody has to. */
+  async function letPass(
+    passage: Passage,
+    final: FinalValue,
+    call: PendingCall,
+    stop: Stop,
+  ): Promise<Approved | Refusal | undefined> {
+    if (parts.approver !== undefined || !demandsApproval(passage, final, call.id, parts)) return undefined
+    if (parts.approvals === undefined)
+      return refuse(
+        'approval_rejected',
+        `"${passage.name}" needs an approval and nobody is there to give one.`,
+      )
+    const would = wouldReserve(passage, final, call.bytes, call.id, parts)
+    if (would instanceof Refusal) return would
+    return decided(passage, final, call, would.cost, parts, parts.approvals, stop)
+  }
+
+  /** Asks a person, and waits. */
   async function approve(
     passage: Passage,
     final: FinalValue,
@@ -190,7 +241,6 @@ export function createGate(options: GateOptions): Gate {
     stop: Stop,
     watcher: CallWatcher | undefined,
   ): Promise<Refusal | undefined> {
-    if (passage.grant.rule.approve !== true) return undefined
     watcher?.approvalBegins()
     const rejected = await askPerson(passage, final, call, parts, stop)
     watcher?.approvalEnds()
@@ -210,8 +260,15 @@ export function createGate(options: GateOptions): Gate {
         `The rules of now make other arguments of the call of "${passage.name}" than were let in before.`,
       )
     }
-    if (recorded.approved === true) return undefined
-    return approve(passage, final, call, stop, watcher)
+    if (recorded.approved === true || !demandsApproval(passage, final, call.id, parts)) return undefined
+    if (parts.approver !== undefined) return approve(passage, final, call, stop, watcher)
+    const passed = await letPass(passage, final, call, stop)
+    if (passed === undefined || passed instanceof Refusal) return passed
+    if (digestValue(passed.final.view()) === digestValue(final.view())) return undefined
+    return refuse(
+      'denied',
+      `The call of "${passage.name}" was let in before: its arguments cannot be changed.`,
+    )
   }
 
   async function readmit(call: PendingCall, stop: Stop): Promise<Admission | Refusal> {
@@ -221,6 +278,7 @@ export function createGate(options: GateOptions): Gate {
       const final = await validateInput(passage, call.args, call.id, parts, stop)
       if (final instanceof Refusal) return final
       const refused = authorise(passage, final, call.id, parts) ?? checkStop(stop)
+      if (refused === undefined) loops.enterAgain(call)
       return refused ?? { call, passage, final, idempotencyKey: `${parts.guestId}/${call.id}` }
     } catch (cause) {
       parts.report({ callId: call.id, capability: call.capability, code: 'capability_failed', cause })
@@ -248,6 +306,7 @@ export function createGate(options: GateOptions): Gate {
       if (isInDoubt(ended, stop)) return refusedDelivery(call.id, refuse('aborted', 'The run was stopped.'))
       const outcome = await outcomeOf(admission, ended, stop)
       if (outcome === undefined) return refusedDelivery(call.id, refuse('aborted', 'The run was stopped.'))
+      loops.leave(call, outcome)
       const recording = recordOutcome(admission, outcome, stop)
       const unrecorded = recording instanceof Promise ? await recording : recording
       if (unrecorded?.failure.code === 'value_too_large') return await concludeTooLarge(admission, stop)
@@ -322,6 +381,22 @@ export function createGate(options: GateOptions): Gate {
       const passage = passages.get(call.capability)
       return passage && checkAnswer(passage, value, call.id, parts, stop)
     },
+    async asks(call, stop) {
+      const passage = passages.get(call.capability)
+      if (passage === undefined || parts.approver !== undefined || parts.approvals === undefined)
+        return undefined
+      const quiet: GateParts = { ...parts, report: () => {} }
+      const final = await validateInput(passage, call.args, call.id, quiet, stop)
+      if (final instanceof Refusal || authorise(passage, final, call.id, quiet) !== undefined)
+        return undefined
+      if (!demandsApproval(passage, final, call.id, quiet)) return undefined
+      const would = wouldReserve(passage, final, call.bytes, call.id, quiet)
+      return would instanceof Refusal ? undefined : askFor(passage, final, call, would.cost, parts.approvals)
+    },
+    async checkEdit(call, decision, stop) {
+      const passage = passages.get(call.capability)
+      return passage && editProblem(passage, decision, call, parts, stop)
+    },
     admit,
     readmit,
     isRepeatable(name) {
@@ -356,6 +431,27 @@ function refuseLate(passage: Passage, call: PendingCall, parts: GateParts): Refu
   return refuse('timeout', cause.message, { timeoutMs: passage.timeoutMs })
 }
 
+/** Somebody must be there to ask where it is certain that a person has to decide. */
+function checkAskable({ name, grant, capability }: Passage, parts: GateParts): void {
+  if (!alwaysDemands({ grant, capability }, parts.approveEffects)) return
+  if (capability.sync === true)
+    throw askNobody(name, `"${name}" needs approvals, and is answered inside a turn: nobody can be asked.`)
+  if (parts.approver !== undefined || parts.approvals !== undefined) return
+  throw askNobody(
+    name,
+    `"${name}" needs approvals, and there is no approver and nobody else to ask: give one, or keep the run in a store.`,
+  )
+}
+
+function askNobody(capability: string, message: string): CaissonError {
+  return new CaissonError('invalid_argument', message, { details: { capability } })
+}
+
+function recordOf(decision: PersonDecision): NonNullable<CallIntent['decision']> {
+  const { request, by, comment = '' } = decision
+  return { request, by, comment, edited: 'value' in decision }
+}
+
 function isRepeatable({ capability }: Passage): boolean {
   return capability.idempotent ?? capability.effect === 'read'
 }
@@ -375,6 +471,8 @@ function partsOf(options: GateOptions): GateParts {
     guestId: options.guestId,
     callLog: options.callLog,
     approver: options.approver,
+    approvals: options.approvals,
+    approveEffects: new Set(options.approveEffects),
     digest: options.digest ?? digestValue,
     lease: options.lease,
     report(report) {

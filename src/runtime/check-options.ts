@@ -13,6 +13,7 @@ import {
   wholeFrom,
   withMethods,
 } from '../base/option-checks.ts'
+import { loopRuleProblem } from '../capability/loop-guard.ts'
 import type { CheckpointOptions, CheckpointPolicy } from './checkpoints.ts'
 import type {
   OpenSessionOptions,
@@ -29,6 +30,10 @@ const RUN: OptionChecks<RunOptions> = {
   input: anything,
   grants: listOf('capability names and grants'),
   limits: anObject,
+  guard: [
+    (value) => value === false || loopRuleProblem(value) === undefined,
+    'false, or thresholds from 2 on: identicalCalls, identicalErrors, alternations, withoutProgress',
+  ],
   signal: [
     (value) => typeof (value as Partial<AbortSignal> | null)?.addEventListener === 'function',
     'an AbortSignal',
@@ -58,6 +63,7 @@ const RUN: OptionChecks<RunOptions> = {
 const SESSION: OptionChecks<OpenSessionOptions> = {
   grants: RUN.grants,
   limits: RUN.limits,
+  guard: RUN.guard,
   seed: RUN.seed,
   domain: RUN.domain,
   principal: RUN.principal,
@@ -83,6 +89,7 @@ const TURN: OptionChecks<TurnOptions> = {
 const GOING_ON: OptionChecks<Omit<RestoreOptions, 'fork'>> = {
   grants: RUN.grants,
   limits: RUN.limits,
+  guard: RUN.guard,
   signal: RUN.signal,
   domain: RUN.domain,
   principal: RUN.principal,
@@ -120,6 +127,7 @@ const REPEAT: OptionChecks<RepeatOptions> = {
 const RUNTIME: OptionChecks<RuntimeOptions> = {
   capabilities: listOf('capabilities'),
   limits: anObject,
+  guard: RUN.guard,
   maxMemoryBytes: wholeFrom(2 ** 20, 2 ** 31),
   concurrency: wholeFrom(1),
   concurrencyPerDomain: wholeFrom(1),

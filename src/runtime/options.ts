@@ -3,6 +3,7 @@ import type { Digest } from '../base/digest.ts'
 import type { Capability } from '../capability/capability.ts'
 import type { CapabilityFailure } from '../capability/gate/gate-parts.ts'
 import type { Grant } from '../capability/grant.ts'
+import type { LoopGuardRule } from '../capability/loop-guard.ts'
 import type { Limits } from '../machine/limits.ts'
 import type { AtEnd, ProgramForm } from '../machine/turn.ts'
 import type { Approver } from '../ports/approver.ts'
@@ -23,6 +24,8 @@ export interface RuntimeOptions {
   readonly capabilities?: readonly Capability[]
   /** Limits of guests that give none themselves; what is left out comes from `DEFAULT_LIMITS`. */
   readonly limits?: Partial<Limits>
+  /** Of guests that give none themselves. */
+  readonly guard?: LoopGuardRule | false
   /** The largest `memoryBytes` that any guest may have. Default 256 MiB, at least the default limit. */
   readonly maxMemoryBytes?: number
   /** Guests that are at work at once: runs, and steps of started guests. More wait in line, domain by domain. Default 64. */
@@ -71,6 +74,11 @@ export interface RunOptions extends ModuleOptions {
   /** Names of capabilities, or grants with constraints. Default none. */
   readonly grants?: readonly Grant[]
   readonly limits?: Partial<Limits>
+  /**
+   * When calls that repeat themselves, and of which nothing new comes, are refused as `loop_detected`. What is left out
+   * comes from `DEFAULT_LOOP_GUARD`; `false`: never. It goes on where it was when a kept run is resumed.
+   */
+  readonly guard?: LoopGuardRule | false
   /** Ends the guest as `failed` with code `aborted`, in the middle of a turn too. */
   readonly signal?: AbortSignal
   /** Default `auto`. */
@@ -124,7 +132,7 @@ export interface OpenSessionOptions
   extends ModuleOptions,
     Pick<
       RunOptions,
-      'grants' | 'limits' | 'seed' | 'domain' | 'principal' | 'label' | 'thread' | 'language'
+      'grants' | 'limits' | 'guard' | 'seed' | 'domain' | 'principal' | 'label' | 'thread' | 'language'
     > {
   /**
    * A checkpoint of a session of the same domain and principal: the guest goes on as it was then. It needs the grants
@@ -145,7 +153,7 @@ export interface TurnOptions
  */
 export interface RestoreOptions
   extends ModuleOptions,
-    Pick<RunOptions, 'grants' | 'signal' | 'domain' | 'principal' | 'thread' | 'stateDigest'> {
+    Pick<RunOptions, 'grants' | 'guard' | 'signal' | 'domain' | 'principal' | 'thread' | 'stateDigest'> {
   /**
    * What is given here counts, whatever a checkpoint or a log says. What is left out is as it was, where a `mac` key
    * says that this is authentic; otherwise none of it is taken that is wider than the runtime's own `limits`. What was

@@ -64,7 +64,7 @@ export interface RunKeeperParts {
   readonly checkpoints: Checkpoints
   readonly machines: MachineMaker
   readonly line: GuestLine
-  gateFor(options: Pick<RunOptions, 'grants'>, guestId: string, own: Partial<GateOptions>): Gate
+  gateFor(options: Pick<RunOptions, 'grants' | 'guard'>, guestId: string, own: Partial<GateOptions>): Gate
   startOf(source: string, options: RunOptions, gate: Gate): Promise<MachineStart>
   readonly bounds: LimitBounds
 }
@@ -81,7 +81,7 @@ export interface KeptOutcome {
 }
 
 /** How long a process that died in silence keeps the others from its runs, milliseconds. */
-const DEFAULT_LEASE_MS = 15_000
+export const DEFAULT_LEASE_MS = 15_000
 
 export class RunKeeper {
   readonly #parts: RunKeeperParts
@@ -297,7 +297,12 @@ export class RunKeeper {
     })
   }
 
-  #gate(options: Pick<RunOptions, 'grants'>, guestId: string, durable: DurableRun, lease: RunLease): Gate {
+  #gate(
+    options: Pick<RunOptions, 'grants' | 'guard'>,
+    guestId: string,
+    durable: DurableRun,
+    lease: RunLease,
+  ): Gate {
     const { recorder, ledger } = durable
     return this.#parts.gateFor(options, guestId, { callLog: recorder, ledger, lease })
   }

@@ -13,6 +13,9 @@ import { Ledger } from '../capability/budget.ts'
 import { type CapabilityTable, createCapabilityTable } from '../capability/capability-table.ts'
 import { createGate, type Gate, type GateOptions } from '../capability/gate.ts'
 import { grantSet } from '../capability/grant-set.ts'
+import { toolDigest } from '../capability/tool-digest.ts'
+import type { DefinedPlan } from '../graph/plan/define-plan.ts'
+import type { Plan } from '../graph/plan/plan.ts'
 import { driveMachine } from '../machine/driver.ts'
 import { parseLimits } from '../machine/limits.ts'
 import { LOAD_MODULE } from '../machine/module-graph.ts'
@@ -21,6 +24,7 @@ import type { SessionOptions } from '../machine/session.ts'
 import type { GuestError, Machine, MachineStart } from '../machine/turn.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
+import type { RunStore } from '../ports/run-store.ts'
 import {
   checkRepeatOptions,
   checkRestoreOptions,
@@ -49,13 +53,17 @@ import type {
   RuntimeOptions,
 } from './options.ts'
 import type { Outcome } from './outcome.ts'
+import { PlanShelf } from './plans/plan-record.ts'
+import type { PlanRun, PlanRunOptions, ProposeOptions } from './plans/plan-run.ts'
+import { PlanRuns } from './plans/plan-runs.ts'
 import type { Platform } from './platform.ts'
-import { type KeptOutcome, RunKeeper } from './run-keeper.ts'
+import { DEFAULT_LEASE_MS, type KeptOutcome, RunKeeper } from './run-keeper.ts'
 import { DEFAULT_DOMAIN, ownerOf, runOwnerOf } from './run-owner.ts'
 import { sleepReport } from './sleep-report.ts'
 import { soundClock } from './sound-clock.ts'
 import { type Admitted, SteppedGuests } from './stepped-guests.ts'
 import { TypeScriptDesk } from './typescript-desk.ts'
+import { watchedStore } from './watched-store.ts'
 
 const DEFAULT_MAX_MEMORY = 256 * 1024 * 1024
 const DEFAULT_CONCURRENCY = 64
@@ -99,6 +107,16 @@ export interface Runtime {
    */
   repeat(run: string, options?: RepeatOptions): Promise<Outcome>
   /**
+   * Proposes a run of a plan: it is kept in the store, and does nothing before somebody approves exactly this.
+   * @throws CaissonError `invalid_plan`, `invalid_argument`, `unknown_capability`, `already_exists`, `store_failed`, `disposed`
+   */
+  propose(plan: Plan | DefinedPlan, options: ProposeOptions): Promise<PlanRun>
+  /**
+   * A run of a plan that is in the store, whoever proposed it.
+   * @throws CaissonError `not_found`, `corrupted`, `checkpoint_refused`, `invalid_argument`, `store_failed`, `disposed`
+   */
+  planRun(run: string, options?: PlanRunOptions): Promise<PlanRun>
+  /**
    * Refuses new guests, lets the ones at work finish, and gives idle memory back. Resolves when the threads that
    * waited for a guest have ended: await it before `process.exit`, which may crash Node while they end.
    */
@@ -120,6 +138,9 @@ export async function createRuntime(platform: Platform, options: RuntimeOptions 
 
 /** What the gates of all guests have in common. */
 type GateParts = Omit<GateOptions, 'grants' | 'ledger' | 'guestId'>
+
+/** What a guest asks of its gate. */
+type GateWanted = Pick<RunOptions, 'grants' | 'guard'> & WithModules
 
 function gatePartsOf({ clock }: Platform, options: RuntimeOptions): GateParts {
   const { callLog, approver, lease } = options
@@ -156,6 +177,7 @@ class PooledRuntime implements Runtime {
   /** Makes idempotency keys of this runtime differ from those of any other. */
   #id: string | undefined
   #guests = 0
+  #planRuns: PlanRuns | undefined
 
   constructor(host: Platform, options: RuntimeOptions, table: CapabilityTable, loaded: LoadedEngine) {
     const defaults = parseLimits(options.limits)
@@ -248,9 +270,9 @@ class PooledRuntime implements Runtime {
     return this.#stepped.restore(checkpoint, this.#modules.open(options))
   }
 
-  async #runKept(source: string, options: RunOptions, run: string): Promise<Outcome> {
+  async #runKept(source: string, options: RunOptions, run: string, store?: RunStore): Promise<Outcome> {
     checkRunOptions(options)
-    const kept = await this.#keeper(options.signal).begin(
+    const kept = await this.#keeper(options.signal, store).begin(
       source,
       this.#modules.open(options),
       ownerOf(options, run),
@@ -260,9 +282,13 @@ class PooledRuntime implements Runtime {
   }
 
   async resume(run: string, options: ResumeOptions = {}): Promise<Outcome> {
+    return this.#resumeIn(run, options)
+  }
+
+  async #resumeIn(run: string, options: ResumeOptions, store?: RunStore): Promise<Outcome> {
     checkResumeOptions(options)
     return this.#completeKept(
-      await this.#keeper(options.signal).resume(runOwnerOf(options, run), this.#modules.open(options)),
+      await this.#keeper(options.signal, store).resume(runOwnerOf(options, run), this.#modules.open(options)),
       run,
     )
   }
@@ -286,8 +312,7 @@ class PooledRuntime implements Runtime {
     })
   }
 
-  #keeper(signal: AbortSignal | undefined): RunKeeper {
-    const { store } = this.#options
+  #keeper(signal: AbortSignal | undefined, store: RunStore | undefined = this.#options.store): RunKeeper {
     if (store === undefined) {
       throw new CaissonError(
         'invalid_argument',
@@ -316,7 +341,43 @@ class PooledRuntime implements Runtime {
     })
   }
 
-  close(): Promise<void> {
+  propose(plan: Plan | DefinedPlan, options: ProposeOptions): Promise<PlanRun> {
+    return this.#plans.propose(plan, options)
+  }
+
+  planRun(run: string, options: PlanRunOptions = {}): Promise<PlanRun> {
+    return this.#plans.open(run, options)
+  }
+
+  get #plans(): PlanRuns {
+    this.#planRuns ??= this.#openPlans()
+    return this.#planRuns
+  }
+
+  #openPlans(): PlanRuns {
+    const store = this.#options.store ?? this.#given.openMemoryStore?.()
+    if (store === undefined)
+      throw new CaissonError('unsupported', 'Runs of plans are kept in a store: give one to openRuntime.')
+    return new PlanRuns({
+      store: watchedStore(store),
+      leaseMs: this.#options.leaseMs ?? DEFAULT_LEASE_MS,
+      sealing: this.#checkpoints.sealing,
+      hostClock: this.#hostClock,
+      entropy: this.#platform.entropy,
+      plans: new PlanShelf(),
+      tools: (names) => Object.fromEntries(names.map((name) => [name, toolDigest(this.#table.get(name))])),
+      openGate: (grants, { guestId, ...own }) =>
+        this.#gateFor({ grants }, guestId, { clock: this.#hostClock, ...own }),
+      runProgram: (source, options) =>
+        options.run === undefined
+          ? this.run(source, options)
+          : this.#runKept(source, options, options.run, store),
+      resumeProgram: (run, options) => this.#resumeIn(run, options, store),
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#planRuns?.close()
     this.#line.close()
     this.#typescript.close()
     return this.#machines.close()
@@ -392,7 +453,7 @@ class PooledRuntime implements Runtime {
   }
 
   #gateFor(
-    { grants: given = [], programModules }: Pick<RunOptions, 'grants'> & WithModules,
+    { grants: given = [], guard = this.#options.guard ?? {}, programModules }: GateWanted,
     guestId: string,
     own: Partial<GateOptions> = {},
   ): Gate {
@@ -401,6 +462,7 @@ class PooledRuntime implements Runtime {
       ...this.#gateParts,
       grants: grantSet(table, grants),
       ledger: new Ledger(),
+      ...(guard !== false && { guard }),
       guestId,
       ...own,
     })

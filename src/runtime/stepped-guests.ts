@@ -45,7 +45,7 @@ export interface SteppedGuestsParts {
   readonly machines: MachineMaker
   readonly line: GuestLine
   readonly bounds: LimitBounds
-  gateFor(options: Pick<RunOptions, 'grants'>, guestId: string): Gate
+  gateFor(options: Pick<RunOptions, 'grants' | 'guard'>, guestId: string): Gate
   sessionOf(
     machine: Machine,
     start: MachineStart,
