@@ -7,8 +7,11 @@
  * those in a browser share their modules, as loading them anew takes longer than most of them. `npm run test:long` (mode
  * `long`) runs the rest. What a project needs is brought when one of its tests runs; where it cannot be had, they fail:
  * nothing is skipped.
+ *
+ * What `npm test` writes goes into a folder in memory where there is one; the long tests are on a disk.
  */
 import { defineConfig, type ViteUserConfigFnObject } from 'vitest/config'
+import { memoryFolder } from './scripts/memory-folder.ts'
 
 const LONG = '**/*.long.test.ts'
 const DATABASES = ['**/*.sqlite.*', '**/*.postgres.*']
@@ -24,8 +27,10 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
     include: [`{host-bindings,test}/**/*.${database}.${mode === 'long' ? 'long.' : ''}test.ts`],
     exclude: NOT_OURS,
   })
+  const inMemory = mode === 'long' ? undefined : memoryFolder()
   return {
     test: {
+      env: inMemory === undefined ? {} : { TMPDIR: inMemory },
       // The machine that every figure and time limit is written for has two cores.
       maxWorkers: 2,
       testTimeout: 30_000,

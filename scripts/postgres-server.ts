@@ -186,6 +186,9 @@ class Server {
       shared_buffers: '16MB',
       max_connections: '60',
       autovacuum: 'off',
+      // Only its processes are ever killed: what they have written stays with the system.
+      fsync: 'off',
+      full_page_writes: 'off',
     }
     const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     const child = spawn(this.#postgres, ['-D', this.#data, '-p', `${this.port}`, ...flags], {

@@ -1,16 +1,24 @@
-/** Starts `store-child.ts` in processes of its own, bundled once so that each starts within a blink. */
+/** Starts `store-child.ts` in processes of its own. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'esbuild'
+import { bundledChild } from './bundled-child.ts'
+
+/** What a process does in one place. */
+export interface Task {
+  /** As `openStoreAt` takes it. */
+  readonly place: string
+  /** What it means depends on the mode. */
+  readonly number?: number
+}
 
 export interface StoreChild {
-  /** What it said so far, line by line. */
-  readonly lines: readonly unknown[]
+  /** What it said so far for each of its tasks. */
+  readonly lines: readonly (readonly unknown[])[]
   /** Resolves when it has ended, with the signal that did it and what it wrote to standard error. */
   readonly ended: Promise<{ readonly signal: string | null; readonly errors: string }>
-  /** Resolves when it said its first line, or ended. */
+  /** Resolves when it said something for each of its tasks, or ended. */
   readonly started: Promise<unknown>
   kill(): void
 }
@@ -18,42 +26,26 @@ export interface StoreChild {
 export interface StoreChildren extends AsyncDisposable {
   /** A new, empty folder. */
   folder(): string
-  /** @param place as `openStoreAt` takes it */
-  start(mode: string, place: string, number?: number): StoreChild
+  /** @param tasks which one process does at once */
+  start(mode: string, ...tasks: readonly Task[]): StoreChild
 }
-
-/** Inside the repository: what is not bundled is found from there. */
-const BUNDLES = join(import.meta.dirname, '../../.cache/children')
-/** Drivers of databases. */
-const NOT_BUNDLED = ['better-sqlite3', 'pg']
 
 /** Bundles the child. Disposing ends children that still run, and removes folders. */
 export async function openStoreChildren(): Promise<StoreChildren> {
+  const bundle = await bundledChild('store-child')
   const scratch = mkdtempSync(join(tmpdir(), 'caisson-children-'))
-  mkdirSync(BUNDLES, { recursive: true })
-  const bundle = mkdtempSync(join(BUNDLES, 'child-'))
-  const outfile = join(bundle, 'store-child.mjs')
   const running = new Set<ChildProcess>()
   let folders = 0
-  await build({
-    entryPoints: [join(import.meta.dirname, 'store-child.ts')],
-    outfile,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    external: NOT_BUNDLED,
-    logLevel: 'error',
-  })
   return {
     folder: () => {
       folders += 1
       return join(scratch, `${folders}`)
     },
-    start: (mode, place, number = 0) => {
-      const child = spawn(process.execPath, [outfile, mode, place, `${number}`], { stdio: 'pipe' })
+    start: (mode, ...tasks) => {
+      const words = tasks.flatMap(({ place, number = 0 }) => [place, `${number}`])
+      const child = spawn(process.execPath, [bundle, mode, ...words], { stdio: 'pipe' })
       running.add(child)
-      const lines: unknown[] = []
+      const lines: unknown[][] = tasks.map(() => [])
       let errors = ''
       let rest = ''
       let hasStarted = (): void => {}
@@ -63,8 +55,11 @@ export async function openStoreChildren(): Promise<StoreChildren> {
       child.stdout.setEncoding('utf8').on('data', (text: string) => {
         const parts = (rest + text).split('\n')
         rest = parts.pop() ?? ''
-        for (const part of parts) lines.push(JSON.parse(part))
-        hasStarted()
+        for (const part of parts) {
+          const [task, line] = JSON.parse(part) as [task: number, line: unknown]
+          lines[task]?.push(line)
+        }
+        if (lines.every((said) => said.length > 0)) hasStarted()
       })
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
         errors += text
@@ -82,7 +77,7 @@ export async function openStoreChildren(): Promise<StoreChildren> {
       const gone = [...running].map((child) => new Promise((resolve) => child.on('close', resolve)))
       for (const child of running) child.kill('SIGKILL')
       await Promise.all(gone)
-      for (const folder of [scratch, bundle]) rmSync(folder, { recursive: true, force: true })
+      rmSync(scratch, { recursive: true, force: true })
     },
   }
 }

@@ -7,6 +7,7 @@ it('1: nothing acknowledged is lost at any moment', { timeout: 900_000 }, async 
   await using children = await openStoreChildren()
   for (let round = 0; round < 100; round++) {
     const place = `${inject('postgresUrl')}#often_killed_${process.pid}_${round}`
-    expect(await killedForEver(children, place, 1)).toBeGreaterThan(0)
+    const [entries] = await killedForEver(children, [place], 1)
+    expect(entries).toBeGreaterThan(0)
   }
 })

@@ -1,5 +1,5 @@
-/** A process that tells the story and is killed at one of its operations, and what must hold after that. */
-import type { StoreChildren } from './child-process.ts'
+/** A process that tells stories and is killed when each is before an operation, and what must hold after that. */
+import type { StoreChildren, Task } from './child-process.ts'
 import { openStoreAt } from './store-place.ts'
 import { lookInto, STORY, StoryTeller } from './store-story.ts'
 
@@ -7,20 +7,24 @@ import { lookInto, STORY, StoryTeller } from './store-story.ts'
 const AT_ONCE = 3
 
 /**
- * Kills a process at each of these operations, each time in a place of its own. The next process takes over at once,
- * finds every acknowledged step, and goes on.
+ * Kills processes so that a story ends before each of these operations, each time in a place of its own. The next
+ * process takes over at once, finds every acknowledged step, and goes on.
+ * @param together so many stories are told by one process, each of which waits at its operation for the others. More
+ * than one only where a store waits for its operations, as in a folder
  * @returns what was wrong
  */
 export async function problemsWhenKilledAt(
   operations: readonly number[],
   children: StoreChildren,
   newPlace: () => string,
+  together = 1,
 ): Promise<readonly string[]> {
   const problems: string[] = []
   const left = [...operations]
   const work = async (): Promise<void> => {
-    for (let number = left.shift(); number !== undefined; number = left.shift()) {
-      problems.push(...(await problemsAfterKill(number, children, newPlace())))
+    while (left.length > 0) {
+      const tasks = left.splice(0, together).map((number) => ({ place: newPlace(), number }))
+      problems.push(...(await problemsAfterKill(tasks, children)))
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
@@ -28,29 +32,36 @@ export async function problemsWhenKilledAt(
 }
 
 async function problemsAfterKill(
-  number: number,
+  tasks: readonly Required<Task>[],
   children: StoreChildren,
-  place: string,
 ): Promise<readonly string[]> {
-  const child = children.start('story', place, number)
+  const child = children.start('story', ...tasks)
   const { signal, errors } = await child.ended
-  if (signal !== 'SIGKILL') return [`operation ${number}: it ended by itself: ${errors}`]
-  const acknowledged = child.lines.length
+  const problems: string[] = []
+  for (const [index, { place, number }] of tasks.entries()) {
+    const problem =
+      signal === 'SIGKILL'
+        ? await problemIn(place, child.lines[index]?.length ?? 0)
+        : `it ended by itself: ${errors}`
+    if (problem !== undefined) problems.push(`operation ${number}: ${problem}`)
+  }
+  return problems
+}
+
+async function problemIn(place: string, acknowledged: number): Promise<string | undefined> {
   const store = await openStoreAt(place)
   try {
     const { problem, done } = await lookInto(store, acknowledged)
+    if (problem !== undefined) return problem
     // Nobody has to wait for a lease whose holder is dead.
     const teller = new StoryTeller(store, (ms) => {
       throw new Error(`a lease of a dead process would last ${ms} ms more`)
     })
     const end = Math.min(done + 3, STORY.length)
     await teller.tell(done, end)
-    const later = await lookInto(store, end)
-    return [problem, later.problem].flatMap((one) =>
-      one === undefined ? [] : [`operation ${number}: ${one}`],
-    )
+    return (await lookInto(store, end)).problem
   } catch (error) {
-    return [`operation ${number}: ${String((error as Error).stack)}`]
+    return String((error as Error).stack)
   } finally {
     await store.close()
   }

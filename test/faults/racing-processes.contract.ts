@@ -25,7 +25,7 @@ export function describeRacing({ newPlace, noticesDeath, rounds, heads }: Racing
   describe('processes that want the same run', { timeout: 120_000 }, () => {
     it('2: hold it one after the other, with tokens that grow, and each finds what the last one wrote', async () => {
       const place = newPlace(children)
-      const racing = Array.from({ length: 3 }, () => children.start('race', place, rounds))
+      const racing = Array.from({ length: 3 }, () => children.start('race', { place, number: rounds }))
       for (const { signal, errors } of await Promise.all(racing.map(({ ended }) => ended))) {
         expect(signal).toBeNull()
         expect(errors).toBe('')
@@ -35,7 +35,7 @@ export function describeRacing({ newPlace, noticesDeath, rounds, heads }: Racing
         Number(new TextDecoder().decode(entry)),
       )
       expect(tokens).toEqual([...new Set(tokens)].sort((left, right) => left - right))
-      const said = racing.flatMap(({ lines }) => lines as number[])
+      const said = racing.flatMap(({ lines }) => lines[0] as number[])
       expect(said.sort((left, right) => left - right)).toEqual(tokens)
       expect(tokens).toHaveLength(3 * rounds)
       expect(await store.head('race')).toMatchObject({ version: 3 * rounds, position: 3 * rounds })
@@ -46,7 +46,7 @@ export function describeRacing({ newPlace, noticesDeath, rounds, heads }: Racing
     if (!noticesDeath) return
     it('take over at once from one that was killed, and never while it lives', async () => {
       const place = newPlace(children)
-      const child = children.start('endless', place)
+      const child = children.start('endless', { place })
       await child.started
       const store = await openStoreAt(place)
       await expect(store.lease('endless', 1_000)).rejects.toMatchObject({ code: 'store_conflict' })
@@ -61,13 +61,13 @@ export function describeRacing({ newPlace, noticesDeath, rounds, heads }: Racing
   describe('a process that collects while others set heads', { timeout: 120_000 }, () => {
     it('4: never removes what a head names', async () => {
       const place = newPlace(children)
-      const collector = children.start('collect', place)
-      const writers = [1, 2].map(() => children.start('checkpoint', place, heads))
+      const collector = children.start('collect', { place })
+      const writers = [1, 2].map(() => children.start('checkpoint', { place, number: heads }))
       for (const writer of writers) {
         const { signal, errors } = await writer.ended
         expect({ signal, errors }).toEqual({ signal: null, errors: '' })
-        expect(new Set(writer.lines)).toEqual(new Set([true]))
-        expect(writer.lines).toHaveLength(heads)
+        expect(new Set(writer.lines[0])).toEqual(new Set([true]))
+        expect(writer.lines[0]).toHaveLength(heads)
       }
       collector.kill()
       await collector.ended

@@ -1,7 +1,8 @@
 /**
- * A process with a store of its own, for tests that kill it or let it race: `node store-child.mjs MODE PLACE [NUMBER]`.
+ * A process with stores of its own, for tests that kill it or let it race: `node store-child.mjs MODE (PLACE NUMBER)...`.
  *
- * Every acknowledged step is written to standard output, at once, as one line of JSON.
+ * Every acknowledged step is written to standard output, at once, as one line of JSON: the index of its task, and what
+ * there is to say.
  */
 import { writeSync } from 'node:fs'
 import { type Digest, sha256 } from '../../src/base/digest.ts'
@@ -11,12 +12,15 @@ import { openStoreAt } from './store-place.ts'
 import { STORY, StoryTeller } from './store-story.ts'
 
 const HOUR_MS = 3_600_000
-const [, , mode = '', place = '', argument = ''] = process.argv
-const number = Number(argument)
+const [, , mode = '', ...words] = process.argv
 
-const say = (line: unknown): void => {
-  writeSync(1, `${JSON.stringify(line)}\n`)
+/** What is done in one place. */
+interface Task {
+  readonly store: RunStore
+  readonly number: number
+  say(line: unknown): void
 }
+
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -38,15 +42,15 @@ async function put(store: RunStore, content: string): Promise<Digest> {
   return id
 }
 
-const MODES: Readonly<Record<string, (store: RunStore) => Promise<void>>> = {
-  /** Tells the story. The watcher below ends this process before operation `number`. */
-  async story(store) {
+const MODES: Readonly<Record<string, (task: Task) => Promise<void>>> = {
+  /** Tells the story. The watcher below stops it before operation `number`. */
+  async story({ store, say }) {
     const teller = new StoryTeller(store, pause)
     await teller.tell(0, STORY.length, say)
   },
 
   /** Appends its own count and checkpoints it, for ever. */
-  async endless(store) {
+  async endless({ store, say }) {
     const held = await lease(store, 'endless')
     let version = (await store.head('endless'))?.version ?? 0
     for (let count = (await store.entries('endless', 0, 1_000_000)).length; ; count++) {
@@ -67,7 +71,7 @@ const MODES: Readonly<Record<string, (store: RunStore) => Promise<void>>> = {
   },
 
   /** Takes the same lease as others do, `number` times, and says with which token it wrote. */
-  async race(store) {
+  async race({ store, number, say }) {
     for (let round = 0; round < number; round++) {
       const held = await lease(store, 'race')
       const version = ((await store.head('race'))?.version ?? 0) + 1
@@ -80,7 +84,7 @@ const MODES: Readonly<Record<string, (store: RunStore) => Promise<void>>> = {
   },
 
   /** Sets heads that name checkpoints which a collector may just be about to remove. */
-  async checkpoint(store) {
+  async checkpoint({ store, number, say }) {
     const run = `run-${process.pid}`
     const held = await lease(store, run)
     for (let version = 1; version <= number; ) {
@@ -98,13 +102,32 @@ const MODES: Readonly<Record<string, (store: RunStore) => Promise<void>>> = {
   },
 
   /** Collects until it is ended. */
-  async collect(store) {
+  async collect({ store, say }) {
     for (;;) say((await store.collect({ graceMs: 0 })).removed)
   },
 }
 
-const store = await openStoreAt(place, (operation) => {
-  if (mode === 'story' && operation === number) process.kill(process.pid, 'SIGKILL')
-})
-await MODES[mode]?.(store)
+let stories = words.length / 2
+
+/** Stops a story before an operation; when all of them are stopped, the process is killed. */
+const stopAt =
+  (number: number) =>
+  (operation: number): undefined | Promise<never> => {
+    if (mode !== 'story' || operation < number) return
+    if (operation === number) stories -= 1
+    if (stories === 0) process.kill(process.pid, 'SIGKILL')
+    return new Promise(() => {})
+  }
+
+async function begin(index: number): Promise<void> {
+  const [place = '', argument = ''] = words.slice(2 * index)
+  const number = Number(argument)
+  const store = await openStoreAt(place, stopAt(number))
+  const say = (line: unknown): void => {
+    writeSync(1, `${JSON.stringify([index, line])}\n`)
+  }
+  await MODES[mode]?.({ store, number, say })
+}
+
+await Promise.all(Array.from({ length: words.length / 2 }, (_, index) => begin(index)))
 process.exit(0)

@@ -11,13 +11,13 @@ import type { RunStore } from '../../src/ports/run-store.ts'
 import { watchFolder } from './watched-folder.ts'
 import { watchSqlite } from './watched-sqlite.ts'
 
-/** @param before is called before each operation of a folder or of SQLite, with its number */
+/** @param before is called before each operation of a folder, which waits for it, or of SQLite, with its number */
 export async function openStoreAt(
   place: string,
-  before: (number: number) => void = () => {},
+  before: (number: number) => void | Promise<void> = () => {},
 ): Promise<RunStore> {
   if (place.startsWith('sqlite:')) {
-    const driver = watchSqlite(await loadSqlite(), { before: ({ number }) => before(number) })
+    const driver = watchSqlite(await loadSqlite(), { before: ({ number }) => void before(number) })
     return openSqliteRunStoreWith(driver, place.slice('sqlite:'.length), {}, thisMachine())
   }
   if (place.startsWith('postgres://')) {
