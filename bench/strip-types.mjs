@@ -3,12 +3,15 @@
  * packages load as they are published. (tsx keeps function names by a call at every creation of a closure, in packages
  * too, which makes a host call of quickjs-emscripten three times as slow.)
  *
+ * The compiler is loaded on the thread of hooks only: in the heap that is measured, every collection would go through it.
+ *
  * Use: `node --import ./bench/strip-types.mjs FILE.ts`. Newer versions of Node erase types by themselves.
  */
 import { readFile } from 'node:fs/promises'
-import { register } from 'node:module'
+import { createRequire, register } from 'node:module'
 import { isMainThread } from 'node:worker_threads'
-import ts from 'typescript'
+
+const ts = isMainThread ? undefined : createRequire(import.meta.url)('typescript')
 
 /** Module hook: erases the types of `.ts` files. */
 export async function load(url, context, next) {
