@@ -90,6 +90,19 @@ describe.each<[string, CheckpointPorts]>([
     )
   })
 
+  it.each([0, 1, 32, 63, 64, 65, 200])(
+    'is the same in one with a key of %i bytes, short or long',
+    (length) => {
+      const secret = Uint8Array.from({ length }, (_, i) => 3 * i + 1)
+      for (const bytes of [0, 1, 55, 56, 64, 8_191, 8_192, 8_193, 20_000]) {
+        const message = Uint8Array.from({ length: bytes }, (_, i) => i * i)
+        const stream = hash.openHmacSha256(secret)
+        stream.update(message)
+        expect(toHex(hash.hmacSha256(secret, message))).toBe(toHex(stream.digest()))
+      }
+    },
+  )
+
   it('gives bytes of their own, not a window into a pool', () => {
     expect(hash.sha256(text('abc')).buffer.byteLength).toBe(32)
     expect(hash.hmacSha256(key, text('abc')).buffer.byteLength).toBe(32)
