@@ -56,6 +56,28 @@ export class Account {
    * @param call its id in its guest
    */
   reserve(bytesOut: number, cost: Cost | undefined, nowMs: number, call: number = 0): Shortage | undefined {
+    const shortage = this.#shortage(bytesOut, cost, nowMs)
+    if (shortage !== undefined) return shortage
+    const shortfall = this.#within?.reserve({ capability: this.#name, call, bytesOut, cost })
+    if (shortfall !== undefined) return { kind: 'shared', shortfall }
+    this.rate?.take(nowMs)
+    this.calls += 1
+    this.bytesOut += bytesOut
+    if (cost !== undefined)
+      for (const [unit, amount] of Object.entries(cost))
+        this.#units.set(unit, (this.#units.get(unit) ?? 0) + amount)
+    return undefined
+  }
+
+  /** What `reserve` would say now, with nothing taken. */
+  lacks(bytesOut: number, cost: Cost | undefined, nowMs: number, call: number): Shortage | undefined {
+    const shortage = this.#shortage(bytesOut, cost, nowMs)
+    if (shortage !== undefined) return shortage
+    const shortfall = this.#within?.lacks?.({ capability: this.#name, call, bytesOut, cost })
+    return shortfall && { kind: 'shared', shortfall }
+  }
+
+  #shortage(bytesOut: number, cost: Cost | undefined, nowMs: number): Shortage | undefined {
     if (this.calls >= this.callsLimit) return { kind: 'calls' }
     if (this.bytesOut + bytesOut > this.bytesOutLimit) return { kind: 'bytes' }
     const amounts = cost === undefined ? undefined : Object.entries(cost)
@@ -69,14 +91,6 @@ export class Account {
     if (this.rate !== undefined) {
       const retryAfterMs = this.rate.waitMs(nowMs)
       if (retryAfterMs > 0) return { kind: 'rate', retryAfterMs: Math.ceil(retryAfterMs) }
-    }
-    const shortfall = this.#within?.reserve({ capability: this.#name, call, bytesOut, cost })
-    if (shortfall !== undefined) return { kind: 'shared', shortfall }
-    this.rate?.take(nowMs)
-    this.calls += 1
-    this.bytesOut += bytesOut
-    if (amounts !== undefined) {
-      for (const [unit, amount] of amounts) this.#units.set(unit, (this.#units.get(unit) ?? 0) + amount)
     }
     return undefined
   }

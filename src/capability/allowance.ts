@@ -30,6 +30,8 @@ export interface Shortfall {
 export interface Allowance {
   /** Takes all that the call needs, or nothing: then it says why. What was taken is not given back when the call fails. */
   reserve(taking: Taking): Shortfall | undefined
+  /** Whether it would be left, with nothing taken: asked before a person decides. Left out: it is only asked after. */
+  lacks?(taking: Taking): Shortfall | undefined
   /** Takes bytes of a result. False, with nothing taken, when they do not fit any more. */
   receive(result: Pick<Taking, 'capability' | 'call'> & { readonly bytes: number }): boolean
   /** The guest was taken up, and its grant had used so much in earlier lives. */

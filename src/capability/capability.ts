@@ -41,6 +41,19 @@ export interface RetryPolicy {
   readonly delayMs?: (n: number, error: unknown) => number
 }
 
+/**
+ * When a person has to decide over a call, whatever its grant says. Of `when` and `above` one is enough; without both, it
+ * is every call.
+ */
+export interface ApprovalDemand<Input = unknown> {
+  /** By the final arguments: only `false` lets the call pass without a person, and so does no throw. */
+  when?(input: Input): boolean
+  /** By what the call costs: more than so much of a unit. */
+  readonly above?: Readonly<Record<string, number>>
+  /** Milliseconds after which a request is over: nobody decides any more, and the call is refused. Default: never. */
+  readonly expiresMs?: number
+}
+
 /** What one call takes from the budgets of its grant, beside the call itself. Units are the embedder's (cents, tokens, rows). */
 export type Cost = Readonly<Record<string, number>>
 
@@ -58,6 +71,8 @@ interface CapabilityBase<Input, Output> {
   readonly timeoutMs?: number
   /** Gets the final input. What it returns must be finite and not negative, else the call is refused. */
   cost?(input: Input): Cost
+  /** Not for sync capabilities. */
+  readonly approve?: true | ApprovalDemand<Input>
   readonly retry?: RetryPolicy
   /** Codes of `CaissonError` whose message and `details` may be shown to the guest as they are. Other causes are redacted. */
   readonly expose?: readonly ErrorCode[] | ((error: unknown) => CaissonError | undefined)

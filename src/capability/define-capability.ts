@@ -8,7 +8,13 @@
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { CaissonError, ERROR_CODES } from '../base/errors.ts'
-import type { AsyncCapability, Capability, RetryPolicy, SyncCapability } from './capability.ts'
+import type {
+  ApprovalDemand,
+  AsyncCapability,
+  Capability,
+  RetryPolicy,
+  SyncCapability,
+} from './capability.ts'
 import { nameProblem } from './capability-name.ts'
 
 const DAY_MS = 86_400_000
@@ -21,6 +27,7 @@ const FIELDS: ReadonlySet<string> = new Set([
   'sync',
   'timeoutMs',
   'cost',
+  'approve',
   'retry',
   'expose',
   'continues',
@@ -124,6 +131,7 @@ function checkDefinition(given: Capability): Capability {
     }
     read.retry = checkRetry(read.retry, refuseField)
   }
+  if (read.approve !== undefined) read.approve = checkDemand(read, refuseField)
   read.expose = checkExpose(read.expose, refuseField)
   if (read.expose === undefined) delete read.expose
   return Object.freeze(read) as unknown as Capability
@@ -142,6 +150,33 @@ function checkRetry(given: unknown, refuseField: (field: string, problem: string
     ...(when && { when }),
     ...(delayMs && { delayMs }),
   }) as unknown as RetryPolicy
+}
+
+function checkDemand(
+  { approve, sync, cost }: Readonly<Record<string, unknown>>,
+  refuseField: (field: string, problem: string) => never,
+): true | ApprovalDemand {
+  if (sync === true)
+    refuseField('approve', 'a sync capability is answered inside a turn: nobody can be asked')
+  if (approve === true) return true
+  if (typeof approve !== 'object' || approve === null)
+    return refuseField('approve', 'it must be true or { when, above, expiresMs }')
+  const unknown = Object.keys(approve).find((name) => !['when', 'above', 'expiresMs'].includes(name))
+  if (unknown !== undefined) refuseField('approve', `there is no "${unknown.slice(0, 80)}" in it`)
+  const { when, above, expiresMs } = approve as Partial<Record<keyof ApprovalDemand, unknown>>
+  if (when !== undefined && typeof when !== 'function') refuseField('approve', '`when` must be a function')
+  if (expiresMs !== undefined && !isWhole(expiresMs, 1, 3_650 * DAY_MS))
+    refuseField('approve', '`expiresMs` must be a whole number of milliseconds from 1')
+  if (above !== undefined && cost === undefined)
+    refuseField('approve', '`above` needs a `cost`, or no call would ever be above anything')
+  const units = Object.entries((above ?? {}) as object)
+  if (!units.every(([, most]) => typeof most === 'number' && most >= 0))
+    refuseField('approve', '`above` has a number from 0 for each unit')
+  return Object.freeze({
+    ...(when !== undefined && { when }),
+    ...(above !== undefined && { above: Object.freeze(Object.fromEntries(units)) }),
+    ...(expiresMs !== undefined && { expiresMs }),
+  }) as ApprovalDemand
 }
 
 function checkExpose(given: unknown, refuseField: (field: string, problem: string) => never): unknown {

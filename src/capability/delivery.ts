@@ -1,4 +1,5 @@
 /** An answer on its way to the guest, and what the driver must know about it. */
+import { type AskedRequest, AwaitsDecision } from './approvals.ts'
 import type { Answer, Refusal } from './call.ts'
 import { FatalRefusal } from './gate/refuse.ts'
 
@@ -8,6 +9,8 @@ export interface Delivery {
   readonly bytes: number
   /** The run must end: what follows could not be recorded, or is another worker's to do. */
   readonly fatal: boolean
+  /** There is no answer yet: a person is asked this. */
+  readonly asked?: AskedRequest
 }
 
 /** The answer to a call that was refused or failed. */
@@ -16,5 +19,6 @@ export function refusedDelivery(id: number, refusal: Refusal): Delivery {
     answer: { id, ok: false, error: refusal.failure },
     bytes: refusal.failure.message.length,
     fatal: refusal instanceof FatalRefusal,
+    ...(refusal instanceof AwaitsDecision && { asked: refusal.asked }),
   }
 }

@@ -4,6 +4,7 @@
  *
  *   admit     resolve, validate once to the final value, authorise, reserve budget and rate,
  *             deadline and abort, loop guard, approve, record the intent
+ *             (where nobody waits for people, what they decided is looked up after "authorise", before anything is taken)
  *   invoke    lease, stop, revocation; a copy of exactly the final value; timeout; retry where allowed
  *   conclude  validate and bound the result, redact a failure, take its bytes, record the result
  *
@@ -178,7 +179,9 @@ export function createGate(options: GateOptions): Gate {
       if (final instanceof Refusal) return final
       const denied = authorise(passage, final, call.id, parts)
       if (denied !== undefined) return denied
-      const passed = await letPass(passage, final, call, stop)
+      const needsPerson = demandsApproval(passage, final, call.id, parts)
+      const passed =
+        needsPerson && parts.approver === undefined ? await letPass(passage, final, call, stop) : undefined
       if (passed instanceof Refusal) return passed
       const value = passed?.final ?? final
       const refused =
@@ -186,8 +189,8 @@ export function createGate(options: GateOptions): Gate {
         checkStop(stop) ??
         loops.enter(call)
       if (refused !== undefined) return refused
-      const isAsked = parts.approver !== undefined && demandsApproval(passage, value, call.id, parts)
-      const rejected = isAsked ? await approve(passage, value, call, stop, watcher) : undefined
+      const rejected =
+        needsPerson && passed === undefined ? await approve(passage, final, call, stop, watcher) : undefined
       if (rejected !== undefined) return rejected
       const idempotencyKey = `${parts.guestId}/${call.id}`
       const { effect } = passage.capability
@@ -200,7 +203,7 @@ export function createGate(options: GateOptions): Gate {
           args: value.view(),
           askedAtMs: call.askedAtMs,
           repeatable: isRepeatable(passage),
-          approved: isAsked || passed !== undefined,
+          approved: needsPerson,
           ...(passed && { decision: recordOf(passed.by) }),
         },
         parts,
@@ -215,14 +218,13 @@ export function createGate(options: GateOptions): Gate {
     }
   }
 
-  /** What people decided, where one has to and they are not waited for. Undefined where nobody has to. */
+  /** What people decided over a call, where one has to and they are not waited for. */
   async function letPass(
     passage: Passage,
     final: FinalValue,
     call: PendingCall,
     stop: Stop,
-  ): Promise<Approved | Refusal | undefined> {
-    if (parts.approver !== undefined || !demandsApproval(passage, final, call.id, parts)) return undefined
+  ): Promise<Approved | Refusal> {
     if (parts.approvals === undefined)
       return refuse(
         'approval_rejected',
@@ -263,7 +265,7 @@ export function createGate(options: GateOptions): Gate {
     if (recorded.approved === true || !demandsApproval(passage, final, call.id, parts)) return undefined
     if (parts.approver !== undefined) return approve(passage, final, call, stop, watcher)
     const passed = await letPass(passage, final, call, stop)
-    if (passed === undefined || passed instanceof Refusal) return passed
+    if (passed instanceof Refusal) return passed
     if (digestValue(passed.final.view()) === digestValue(final.view())) return undefined
     return refuse(
       'denied',

@@ -7,6 +7,7 @@
  */
 import type { Digest } from '../base/digest.ts'
 import { digestValue } from '../values/digest-value.ts'
+import type { ValueLimits } from '../values/limits.ts'
 import type { Cost, Effect } from './capability.ts'
 
 /** What is decided over: a call, whether to go on, or a value that somebody has to give. */
@@ -42,8 +43,11 @@ export interface PersonRequest {
 
 /** What decisions over a request are bound to. @throws CaissonError `value_refused`, `value_too_large`, `value_too_deep` */
 export function requestDigest(request: PersonRequest): Digest {
-  return digestValue(request)
+  return digestValue(request, REQUEST_LIMITS)
 }
+
+/** Arguments within the bounds of any gate, and what is said about them. */
+const REQUEST_LIMITS: ValueLimits = { bytes: 80 * 1024 * 1024, nodes: 4_000_000, depth: 600 }
 
 /** What a person says to a request. `value` is what they put in the place of what was shown. */
 export type PersonDecision = {

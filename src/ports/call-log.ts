@@ -44,6 +44,13 @@ export interface CallIntent {
   readonly repeatable?: boolean
   /** Whether a person approved exactly this. Left out by earlier builds. */
   readonly approved?: boolean
+  /** Who did, and over which request; `edited` where they changed the arguments. Left out where an `Approver` did. */
+  readonly decision?: {
+    readonly request: string
+    readonly by: string
+    readonly comment: string
+    readonly edited: boolean
+  }
 }
 
 export type CallResult =

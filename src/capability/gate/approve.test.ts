@@ -67,6 +67,8 @@ describe('approvals', () => {
   })
 
   it('need somebody to ask, which is said when the gate is made', () => {
-    expect(() => testGate([tool(() => 1)], [{ capability: 'a.tool', approve: true }])).toThrow(/no approver/)
+    expect(() => testGate([tool(() => 1)], [{ capability: 'a.tool', approve: true }])).toThrow(
+      /no approver and nobody else/,
+    )
   })
 })

@@ -7,6 +7,8 @@ import type { CallLog } from '../../ports/call-log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Lease } from '../../ports/lease.ts'
 import type { ValueLimits } from '../../values/limits.ts'
+import type { Approvals } from '../approvals.ts'
+import type { Effect } from '../capability.ts'
 
 /** Why a call failed, for the host's eyes. Never shown to a guest. */
 export interface CapabilityFailure {
@@ -32,6 +34,10 @@ export interface GateParts {
   readonly guestId: string
   readonly callLog: CallLog | undefined
   readonly approver: Approver | undefined
+  /** In place of an approver: what people decided, where they are not waited for. */
+  readonly approvals: Approvals | undefined
+  /** Of which calls need an approval, whatever grants and capabilities say. */
+  readonly approveEffects: ReadonlySet<Effect>
   readonly lease: Lease | undefined
   /** What approvals are bound to. */
   readonly digest: (value: unknown) => string | Promise<string>

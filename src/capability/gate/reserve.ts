@@ -1,6 +1,7 @@
 /** Stage: take the call, its bytes, its cost and its place in the rate window, all or nothing. Never given back. */
 
-import type { Refusal } from '../call.ts'
+import type { Shortage } from '../account.ts'
+import { Refusal } from '../call.ts'
 import type { Cost } from '../capability.ts'
 import type { FinalValue } from './final-value.ts'
 import type { GateParts } from './gate-parts.ts'
@@ -18,19 +19,43 @@ export function reserve(
   callId: number,
   parts: GateParts,
 ): Refusal | undefined {
-  const { name, capability, account } = passage
-  let cost: Cost | undefined
-  if (capability.cost !== undefined) {
-    try {
-      cost = checkCost(capability.cost(final.view()))
-    } catch (cause) {
-      // Fails closed: a call of unknown cost is not made.
-      parts.report({ callId, capability: name, code: 'capability_failed', cause })
-      return refuse('capability_failed', `The cost of this call of "${name}" could not be told.`)
-    }
+  const cost = costOf(passage, final, callId, parts)
+  if (cost instanceof Refusal) return cost
+  const shortage = passage.account.reserve(bytesOut, cost, parts.clock.monotonic(), callId)
+  return shortage && refuseShort(passage, shortage)
+}
+
+/** What `reserve` would refuse now, or what the call would cost. Nothing is taken. */
+export function wouldReserve(
+  passage: Passage,
+  final: FinalValue,
+  bytesOut: number,
+  callId: number,
+  parts: GateParts,
+): Refusal | { readonly cost: Cost | undefined } {
+  const cost = costOf(passage, final, callId, parts)
+  if (cost instanceof Refusal) return cost
+  const shortage = passage.account.lacks(bytesOut, cost, parts.clock.monotonic(), callId)
+  return shortage === undefined ? { cost } : refuseShort(passage, shortage)
+}
+
+function costOf(
+  { name, capability }: Passage,
+  final: FinalValue,
+  callId: number,
+  parts: GateParts,
+): Cost | undefined | Refusal {
+  if (capability.cost === undefined) return undefined
+  try {
+    return checkCost(capability.cost(final.view()))
+  } catch (cause) {
+    // Fails closed: a call of unknown cost is not made.
+    parts.report({ callId, capability: name, code: 'capability_failed', cause })
+    return refuse('capability_failed', `The cost of this call of "${name}" could not be told.`)
   }
-  const shortage = account.reserve(bytesOut, cost, parts.clock.monotonic(), callId)
-  if (shortage === undefined) return undefined
+}
+
+function refuseShort({ name, account }: Passage, shortage: Shortage): Refusal {
   switch (shortage.kind) {
     case 'shared': {
       const { code, message, details } = shortage.shortfall

@@ -95,8 +95,13 @@ function isIntent({ type, id, capability, effect, idempotencyKey, askedAtMs, ...
     isText(effect) &&
     isText(idempotencyKey) &&
     isDate(askedAtMs) &&
-    [later.repeatable, later.approved].every((one) => one === undefined || typeof one === 'boolean')
+    [later.repeatable, later.approved].every((one) => one === undefined || typeof one === 'boolean') &&
+    (later.decision === undefined || (isRecord(later.decision) && isDecision(later.decision)))
   )
+}
+
+function isDecision({ request, by, comment, edited }: Fields): boolean {
+  return [request, by, comment].every(isText) && typeof edited === 'boolean'
 }
 
 function isAnswer({ id, ok, error }: Fields): boolean {
