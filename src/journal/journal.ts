@@ -7,7 +7,9 @@
  * 2. What is added while a write is under way goes into the next one, together: one write of the store for many.
  * 3. After a write failed nothing more is written, and whoever waits is told: what the store has is what it acknowledged.
  * 4. What is read was checked: the chain, the numbers, and with a key every MAC.
+ * 5. With a signer, the last record of every write is signed, and with it all before it: what was acknowledged is.
  */
+import { type Digest, digestOf } from '../base/digest.ts'
 import { asError, CaissonError } from '../base/errors.ts'
 import type { RunLease, RunStore } from '../ports/run-store.ts'
 import { EntrySeal, type EntrySealOptions } from '../snapshot/run-log/entry-seal.ts'
@@ -31,29 +33,84 @@ export interface JournalOptions {
 /**
  * Reads a journal from its beginning.
  * @param onRecord gets every record in order; what it throws ends the reading
- * @returns how many there were
+ * @returns where it ends
  * @throws CaissonError `corrupted`, `checkpoint_refused`, `store_failed`
  */
 export async function readJournal(
   options: JournalOptions,
   onRecord: (record: unknown, at: number) => void,
-): Promise<number> {
-  return readThrough(options, new EntrySeal(options.sealing, 'journal'), onRecord)
+): Promise<JournalEnd> {
+  const seal = new EntrySeal(options.sealing, 'journal')
+  const length = await readThrough(options, seal, onRecord)
+  return { length, digest: lastOf(seal) }
+}
+
+/** Where a journal ends: `digest`, of its last entry, stands for all of it. */
+export interface JournalEnd {
+  readonly length: number
+  /** Undefined of a journal without entries. */
+  readonly digest: Digest | undefined
+}
+
+function lastOf({ last }: EntrySeal): Digest | undefined {
+  return last && digestOf(last)
 }
 
 /** @param seal knows the last record afterwards */
 async function readThrough(
-  { store, run, tenant }: JournalOptions,
+  options: JournalOptions,
   seal: EntrySeal,
   onRecord: (record: unknown, at: number) => void,
 ): Promise<number> {
-  for (let at = 0; ; ) {
-    const page = await store.entries(run, at, PAGE)
-    for (const sealed of page) {
-      onRecord(decodeCanonical(await seal.open(sealed, { tenant, run, at }), RECORD_LIMITS), at)
-      at += 1
+  const reader = new JournalReader(options, 0, seal)
+  for (;;) {
+    const page = await reader.next()
+    for (const [i, record] of page.entries()) onRecord(record, reader.at - page.length + i)
+    if (page.length < PAGE) return reader.at
+  }
+}
+
+/** Reads a journal page by page, also while somebody writes it on. */
+export class JournalReader {
+  readonly #options: JournalOptions
+  readonly #seal: EntrySeal
+  /** The number of the next record. */
+  at: number
+
+  /** @param from the first record wanted: those before it are not read, and not checked */
+  constructor(
+    options: JournalOptions,
+    from: number,
+    seal: EntrySeal = new EntrySeal(options.sealing, 'journal'),
+  ) {
+    this.#options = options
+    this.#seal = seal
+    this.at = from
+  }
+
+  /** The next records, up to a thousand; none where there are no more yet. @throws CaissonError as `readJournal` */
+  async next(): Promise<readonly unknown[]> {
+    const { store, run, tenant } = this.#options
+    const records: unknown[] = []
+    for (const sealed of await store.entries(run, this.at, PAGE)) {
+      const plain = await this.#seal.open(sealed, { tenant, run, at: this.at })
+      records.push(decodeRecord(plain, this.#options.run, this.at))
+      this.at += 1
     }
-    if (page.length < PAGE) return at
+    return records
+  }
+}
+
+function decodeRecord(plain: Uint8Array, run: string, at: number): unknown {
+  try {
+    return decodeCanonical(plain, RECORD_LIMITS)
+  } catch (cause) {
+    if (!CaissonError.is(cause)) throw cause
+    throw new CaissonError(
+      'corrupted',
+      `Entry ${at} of the journal of run "${run}" is damaged: ${cause.message}`,
+      { details: { run, at }, cause },
+    )
   }
 }
 
@@ -97,6 +154,11 @@ export class Journal {
     return this.#at + this.#queue.length
   }
 
+  /** Where it ends by what was written: to be asked when nothing waits to be. */
+  get end(): JournalEnd {
+    return { length: this.#written, digest: lastOf(this.#seal) }
+  }
+
   /** Adds a record, which is encoded at once: it may change afterwards. @throws CaissonError `value_refused`, `value_too_large` */
   add(record: unknown): void {
     this.#queue.push(encodeCanonical(record, RECORD_LIMITS, 'record'))
@@ -124,7 +186,7 @@ export class Journal {
     try {
       const sealed: Uint8Array[] = []
       for (const [i, record] of records.entries())
-        sealed.push(await this.#seal.seal(record, { tenant, run, at: first + i }))
+        sealed.push(await this.#seal.seal(record, { tenant, run, at: first + i }, i === records.length - 1))
       await store.append(run, first, sealed, this.#lease)
       this.#written = this.#at
     } catch (error) {

@@ -3,27 +3,36 @@
  * place in the one log where it was written.
  *
  *   1   version 1
- *   1   flags: 1 encrypted, 2 authenticated
+ *   1   flags: 1 encrypted, 2 authenticated, 4 signed
  *   32  SHA-256 of the sealed entry before, zeros for the first one that is read with no other before it
  *   1 + n  id of the encryption key, when encrypted; then 12 bytes of nonce
  *   1 + n  id of the MAC key, when authenticated
+ *   32  Ed25519 public key, when signed
  *   ..  the entry, encrypted with all before it as additional data when flagged
- *   32  HMAC-SHA-256 over what log it is, tenant, run, number and everything before, when authenticated
+ *   64  Ed25519 signature over what log it is, tenant, run, number and everything before, when signed
+ *   32  HMAC-SHA-256 over the same and everything before, when authenticated
  *
  * Invariants
  * 1. With a key configured, an entry that does not carry it is refused; so is one from another place or run.
- * 2. An entry that follows another one names it by its digest.
+ * 2. An entry that follows another one names it by its digest: a signature is one of everything up to it.
+ * 3. With signers that are trusted, a signature is by one of them, or refused. Who only reads to go on asks for none:
+ *    that is what keys are for.
  */
 import { ByteReader } from '../../base/byte-reader.ts'
 import { ByteWriter } from '../../base/byte-writer.ts'
+import { toHex } from '../../base/bytes.ts'
 import { CaissonError } from '../../base/errors.ts'
 import type { CheckpointPorts } from '../../ports/checkpoint-ports.ts'
+import type { SignatureCheck, Signer } from '../../ports/signer.ts'
 import { type CheckpointKeys, findKey } from '../container/checkpoint-keys.ts'
 
 const VERSION = 1
 const ENCRYPTED = 1
 const AUTHENTICATED = 2
+const SIGNED = 4
 const DIGEST_BYTES = 32
+const PUBLIC_KEY_BYTES = 32
+const SIGNATURE_BYTES = 64
 const NONCE_BYTES = 12
 
 export interface EntryPlace {
@@ -36,6 +45,16 @@ export interface EntryPlace {
 export interface EntrySealOptions {
   readonly ports: CheckpointPorts
   readonly keys?: CheckpointKeys
+  /** Signs entries for which that is asked. */
+  readonly signer?: Signer
+  /** Whose signatures are taken: every one that is met is checked. Left out, none is. */
+  readonly trusted?: TrustedSigners
+}
+
+export interface TrustedSigners {
+  readonly check: SignatureCheck
+  /** Public keys. */
+  readonly keys: readonly Uint8Array[]
 }
 
 /** Which log of a run: an entry of one is none of another. */
@@ -46,18 +65,31 @@ export class EntrySeal {
   readonly #options: EntrySealOptions
   readonly #kind: LogKind
   #before: Uint8Array | undefined
+  #signedBy: Uint8Array | undefined
 
   constructor(options: EntrySealOptions, kind: LogKind) {
     this.#options = options
     this.#kind = kind
   }
 
-  async seal(plain: Uint8Array, place: EntryPlace): Promise<Uint8Array> {
+  /** SHA-256 of the last entry that was sealed or opened, which stands for all before it. */
+  get last(): Uint8Array | undefined {
+    return this.#before
+  }
+
+  /** Public key of whose signature the last entry carries. Checked only where signers are trusted. */
+  get signedBy(): Uint8Array | undefined {
+    return this.#signedBy
+  }
+
+  /** @param isSigned whether it is signed, where there is a signer */
+  async seal(plain: Uint8Array, place: EntryPlace, isSigned: boolean = false): Promise<Uint8Array> {
     const { ports, keys = {} } = this.#options
+    const signer = isSigned ? this.#options.signer : undefined
     const { encryption, mac } = keys
     const head = new ByteWriter()
     head.byte(VERSION)
-    head.byte((encryption ? ENCRYPTED : 0) | (mac ? AUTHENTICATED : 0))
+    head.byte((encryption ? ENCRYPTED : 0) | (mac ? AUTHENTICATED : 0) | (signer ? SIGNED : 0))
     head.raw(this.#before ?? new Uint8Array(DIGEST_BYTES))
     const nonce = encryption && ports.entropy.bytes(NONCE_BYTES)
     if (encryption !== undefined && nonce !== undefined) {
@@ -65,37 +97,47 @@ export class EntrySeal {
       head.raw(nonce)
     }
     if (mac !== undefined) writeId(head, mac.current.id)
+    if (signer !== undefined) head.raw(signer.publicKey)
     const start = head.finish()
     const body =
       encryption === undefined || nonce === undefined
         ? plain
         : await ports.cipher.encrypt(encryption.current.bytes, nonce, start, plain)
-    const unsealed = joined(start, body)
+    const unsigned = joined(start, body)
+    const unsealed =
+      signer === undefined
+        ? unsigned
+        : joined(unsigned, await signer.sign(placed('signed', this.#kind, place, unsigned)))
     const sealed =
       mac === undefined
         ? unsealed
-        : joined(unsealed, ports.hash.hmacSha256(mac.current.bytes, macInput(this.#kind, place, unsealed)))
+        : joined(
+            unsealed,
+            ports.hash.hmacSha256(mac.current.bytes, placed('caisson', this.#kind, place, unsealed)),
+          )
     this.#before = ports.hash.sha256(sealed)
+    this.#signedBy = signer?.publicKey
     return sealed
   }
 
   /** @throws CaissonError `corrupted`, `checkpoint_refused` for another key, `encryption_required` */
   async open(sealed: Uint8Array, place: EntryPlace): Promise<Uint8Array> {
     const { ports, keys = {} } = this.#options
-    const reader = new ByteReader(sealed)
-    if (reader.byte() !== VERSION) throw damaged(place, 'it is not of version 1')
-    const flags = reader.byte()
-    const before = reader.raw(DIGEST_BYTES)
+    const { encryptionId, nonce, macId, publicKey, before, bodyStart } = readStart(sealed, place)
     if (this.#before !== undefined && !same(before, this.#before)) {
-      throw damaged(place, 'it does not follow the entry before it')
+      throw damaged(place, 'it does not follow the entry before it, or one of the two was changed')
     }
-    const encryptionId = flags & ENCRYPTED ? readId(reader) : undefined
-    const nonce = flags & ENCRYPTED ? reader.raw(NONCE_BYTES) : undefined
-    const macId = flags & AUTHENTICATED ? readId(reader) : undefined
-    const bodyStart = reader.offset
-    const bodyEnd = sealed.length - (macId === undefined ? 0 : DIGEST_BYTES)
+    const macAt = sealed.length - (macId === undefined ? 0 : DIGEST_BYTES)
+    const bodyEnd = macAt - (publicKey === undefined ? 0 : SIGNATURE_BYTES)
     if (bodyEnd < bodyStart) throw damaged(place, 'it ends too early')
-    this.#checkMac(sealed, bodyEnd, macId, place)
+    this.#checkMac(sealed, macAt, macId, place)
+    if (publicKey !== undefined)
+      await this.#checkSignature(
+        sealed.subarray(0, bodyEnd),
+        sealed.subarray(bodyEnd, macAt),
+        publicKey,
+        place,
+      )
     let body: Uint8Array | undefined = sealed.subarray(bodyStart, bodyEnd)
     if (encryptionId !== undefined && nonce !== undefined) {
       const key = findKey(keys.encryption, encryptionId)
@@ -104,10 +146,26 @@ export class EntrySeal {
       if (body === undefined) throw damaged(place, 'it cannot be decrypted')
     }
     this.#before = ports.hash.sha256(sealed)
+    this.#signedBy = publicKey
     return body
   }
 
-  #checkMac(sealed: Uint8Array, bodyEnd: number, id: string | undefined, place: EntryPlace): void {
+  async #checkSignature(
+    unsigned: Uint8Array,
+    signature: Uint8Array,
+    publicKey: Uint8Array,
+    place: EntryPlace,
+  ): Promise<void> {
+    const { trusted } = this.#options
+    if (trusted === undefined) return
+    if (!trusted.keys.some((key) => same(key, publicKey)))
+      throw refused(place, `it is signed by ${toHex(publicKey)}, who is not trusted`)
+    const bytes = placed('signed', this.#kind, place, unsigned)
+    if (!(await trusted.check.isSigned(bytes, signature, publicKey)))
+      throw refused(place, 'its signature is wrong')
+  }
+
+  #checkMac(sealed: Uint8Array, macAt: number, id: string | undefined, place: EntryPlace): void {
     const { ports, keys = {} } = this.#options
     if (keys.mac === undefined) return
     if (id === undefined) throw refused(place, 'it is not authenticated')
@@ -115,15 +173,50 @@ export class EntrySeal {
     if (key === undefined) throw refused(place, `it is authenticated with the key "${id}"`)
     const expected = ports.hash.hmacSha256(
       key.bytes,
-      macInput(this.#kind, place, sealed.subarray(0, bodyEnd)),
+      placed('caisson', this.#kind, place, sealed.subarray(0, macAt)),
     )
-    if (!same(expected, sealed.subarray(bodyEnd))) throw refused(place, 'its MAC is wrong')
+    if (!same(expected, sealed.subarray(macAt))) throw refused(place, 'its MAC is wrong')
   }
 }
 
-function macInput(kind: LogKind, { tenant, run, at }: EntryPlace, bytes: Uint8Array): Uint8Array {
-  const place = new TextEncoder().encode(`caisson ${kind} 1\n${JSON.stringify([tenant, run, at])}\n`)
+/** Bytes at their place. A MAC is never a signature, nor the other way round. */
+function placed(
+  what: 'caisson' | 'signed',
+  kind: LogKind,
+  { tenant, run, at }: EntryPlace,
+  bytes: Uint8Array,
+): Uint8Array {
+  const place = new TextEncoder().encode(`${what} ${kind} 1\n${JSON.stringify([tenant, run, at])}\n`)
   return joined(place, bytes)
+}
+
+interface EntryStart {
+  readonly before: Uint8Array
+  readonly encryptionId: string | undefined
+  readonly nonce: Uint8Array | undefined
+  readonly macId: string | undefined
+  readonly publicKey: Uint8Array | undefined
+  readonly bodyStart: number
+}
+
+/** What stands before the body. @throws CaissonError `corrupted` */
+function readStart(sealed: Uint8Array, place: EntryPlace): EntryStart {
+  const reader = new ByteReader(sealed)
+  try {
+    if (reader.byte() !== VERSION) throw damaged(place, 'it is not of version 1')
+    const flags = reader.byte()
+    if ((flags & ~(ENCRYPTED | AUTHENTICATED | SIGNED)) !== 0)
+      throw damaged(place, 'it has flags that this version does not know')
+    const before = reader.raw(DIGEST_BYTES)
+    const encryptionId = flags & ENCRYPTED ? readId(reader) : undefined
+    const nonce = flags & ENCRYPTED ? reader.raw(NONCE_BYTES) : undefined
+    const macId = flags & AUTHENTICATED ? readId(reader) : undefined
+    const publicKey = flags & SIGNED ? reader.raw(PUBLIC_KEY_BYTES).slice() : undefined
+    return { before, encryptionId, nonce, macId, publicKey, bodyStart: reader.offset }
+  } catch (error) {
+    // What the reader says names no place in the log.
+    throw CaissonError.is(error) && 'at' in error.details ? error : damaged(place, 'it ends too early')
+  }
 }
 
 function writeId(writer: ByteWriter, id: string): void {
