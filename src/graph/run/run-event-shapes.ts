@@ -13,6 +13,7 @@ import type {
   CallInDoubt,
   EventType,
   Failure,
+  GrantUsed,
   NodeEventType,
   RecordedEvent,
   Used,
@@ -98,6 +99,13 @@ const AMOUNTS: Shape = record(AMOUNT, {
   max: 1_000,
 })
 
+const GRANT_USED: Shape = objectOf<GrantUsed>({
+  calls: optional(AMOUNT),
+  bytesIn: optional(AMOUNT),
+  bytesOut: optional(AMOUNT),
+  units: optional(AMOUNTS),
+})
+
 const usedParts: Members<Used> = {
   fuel: optional(AMOUNT),
   calls: optional(AMOUNT),
@@ -105,6 +113,13 @@ const usedParts: Members<Used> = {
   activeMs: optional(AMOUNT),
   bytes: optional(AMOUNT),
   units: optional(AMOUNTS),
+  by: optional(
+    record(GRANT_USED, {
+      pattern: '^[^]{1,1000}$',
+      problem: (name) => (name.length > 0 && name.length <= 1_000 ? undefined : 'is no name of a capability'),
+      max: 10_000,
+    }),
+  ),
 }
 
 const USED: Shape = objectOf<Used>(usedParts)
@@ -190,7 +205,12 @@ export const RUN_EVENT_SHAPES: Readonly<Record<EventType, Shape>> = {
     reason: oneOf(['condition', 'not_chosen', 'not_needed', 'skipped_before', 'decided']),
     by: optional(NAME),
   }),
-  node_called: nodeEvent<'node_called'>({ call: COUNT, key: NAME, repeatable: flag }),
+  node_called: nodeEvent<'node_called'>({
+    call: COUNT,
+    key: NAME,
+    repeatable: flag,
+    args: optional(DIGEST),
+  }),
   node_answered: nodeEvent<'node_answered'>({
     call: COUNT,
     answer: optional(ANSWER),
@@ -219,7 +239,11 @@ export const RUN_EVENT_SHAPES: Readonly<Record<EventType, Shape>> = {
     chosen: optional(list(NAME, { max: MOST_LISTED })),
   }),
   node_failed: nodeEvent<'node_failed'>({ error: FAILURE, standby: optional(NAME) }),
-  node_retrying: nodeEvent<'node_retrying'>({ atMs: ANY_TIME, error: FAILURE }),
+  node_retrying: nodeEvent<'node_retrying'>({
+    atMs: ANY_TIME,
+    error: FAILURE,
+    jitter: optional(AMOUNT),
+  }),
   node_recovered: nodeEvent<'node_recovered'>({
     error: FAILURE,
     fallback: number({ min: -1, max: LARGEST }),

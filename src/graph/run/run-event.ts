@@ -29,6 +29,18 @@ export interface Used {
   readonly bytes?: number
   /** By units of the capabilities' costs. */
   readonly units?: Readonly<Record<string, number>>
+  /** Of the rights to call, by capability: what counts against the conditions of grants. */
+  readonly by?: Readonly<Record<string, GrantUsed>>
+}
+
+/** What calls of one capability took. */
+export interface GrantUsed {
+  readonly calls?: number
+  /** Bytes of results. */
+  readonly bytesIn?: number
+  /** Bytes of arguments. */
+  readonly bytesOut?: number
+  readonly units?: Readonly<Record<string, number>>
 }
 
 /** How a call ended. */
@@ -114,12 +126,13 @@ export type NodeEvent = { readonly node: string; readonly used?: Used } & (
   | { readonly type: 'node_started'; readonly attempt: number; readonly input: ValueRef }
   /** `by` where a person said that a call in doubt is left as it is: \`decided\`. */
   | { readonly type: 'node_skipped'; readonly reason: SkipReason; readonly by?: string }
-  /** A call was let in: from here on its effect may have happened. */
+  /** A call was let in: from here on its effect may have happened. `args` is the digest of the final arguments. */
   | {
       readonly type: 'node_called'
       readonly call: number
       readonly key: string
       readonly repeatable: boolean
+      readonly args?: Digest
     }
   /**
    * How the call ended. The node has not, yet. `by` where a person says so of a call in doubt; without an answer, that it
@@ -161,7 +174,13 @@ export type NodeEvent = { readonly node: string; readonly used?: Used } & (
   | { readonly type: 'node_completed'; readonly output: ValueRef; readonly chosen?: readonly string[] }
   /** `standby` names the node that stands in for it, if one does. */
   | { readonly type: 'node_failed'; readonly error: Failure; readonly standby?: string }
-  | { readonly type: 'node_retrying'; readonly atMs: number; readonly error: Failure }
+  /** `jitter` is the share of the wait that was added to it, so that many runs do not come back at once. */
+  | {
+      readonly type: 'node_retrying'
+      readonly atMs: number
+      readonly error: Failure
+      readonly jitter?: number
+    }
   /** It failed, and the fallback of this number gave what stands in for its output. */
   | {
       readonly type: 'node_recovered'

@@ -268,9 +268,11 @@ describe('a plan that is run', () => {
   it('tries again what its plan says, after the time that it says, and nothing else', async () => {
     const world = new World((_, __, attempt) => (attempt < 3 ? TRANSIENT : 'done'))
     const retry = { attempts: 3, on: ['transient'], delayMs: 100 }
-    const { state } = await run(planOf({ a: call({ retry }) }), world)
+    const { state, events } = await run(planOf({ a: call({ retry }) }), world)
     expect(state.status).toBe('completed')
-    expect(world.nowMs).toBe(1_000 + 100 + 200)
+    const shares = events.flatMap((event) => (event.type === 'node_retrying' ? [event.jitter ?? 0] : []))
+    const waits = shares.map((share, i) => Math.round(100 * 2 ** i * (1 + share)))
+    expect([waits.length, world.nowMs]).toEqual([2, 1_000 + (waits[0] ?? 0) + (waits[1] ?? 0)])
     const other = await run(
       planOf({ a: call({ retry: { ...retry, on: ['timeout'] } }) }),
       new World(() => TRANSIENT),

@@ -14,7 +14,7 @@ import type { HoldingNodes } from './holding-nodes.ts'
 import { isFailing } from './next-actions.ts'
 import type { NodeState, ScopeState } from './node-state.ts'
 import type { WorkEnd } from './node-work.ts'
-import { fallbackFor, retryAtMs } from './retry.ts'
+import { fallbackFor, jitterOf, nextAttempt } from './retry.ts'
 import { failureOfNode, IN_DOUBT, NOTHING, type RunContext, type WithUsed } from './run-context.ts'
 import type { Failure, NodeEvent, ValueRef } from './run-event.ts'
 
@@ -189,9 +189,10 @@ export class WorkingNodes {
       this.#run.emit({ node: path, type: 'node_failed', error, ...used })
       return
     }
-    const atMs = retryAtMs(node.retry, state.attempt, error, this.#run.clock.now(), repeatable)
-    if (atMs !== undefined) {
-      this.#run.emit({ node: path, type: 'node_retrying', atMs, error, ...used })
+    const jitter = jitterOf(this.#run.state.proposal?.id ?? this.#run.run, path, state.attempt)
+    const next = nextAttempt(node.retry, state.attempt, error, this.#run.clock.now(), repeatable, jitter)
+    if (next !== undefined) {
+      this.#run.emit({ node: path, type: 'node_retrying', ...next, error, ...used })
       return
     }
     const found = fallbackFor(node.fallback, error)
