@@ -1,56 +1,53 @@
-/** A kept run in a process of its own that is killed, and what must hold after that: see `killed-run.test.ts`. */
+/** Kept runs in a process of their own that is killed, and what must hold after that: see `killed-run.test.ts`. */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { openDirectoryRunStore } from '../../host-bindings/store/node/directory-run-store.node.ts'
 import { CaissonError, capability, type Outcome, openRuntime } from '../../src/entry/node.ts'
+import { bundledChild } from './bundled-child.ts'
 import { CALLS } from './paying-program.ts'
 
 const ENGINES = join(import.meta.dirname, '../../engines/')
 
 export interface KilledRuns extends AsyncDisposable {
   /**
-   * Runs the program in a process that is killed before an operation on the disk, or after a time, and goes on with
-   * it here. @returns what was wrong
+   * Runs the program once for each of these operations on the disk, all in one process, which is killed when each run
+   * is before its operation, and goes on with them here. @returns what was wrong
    */
-  problemsAfter(kill: { readonly operation: number } | { readonly ms: number }): Promise<readonly string[]>
+  problemsAt(...operations: readonly number[]): Promise<readonly string[]>
+  /** As `problemsAt`, for one run that is killed after a time. */
+  problemsAfter(ms: number): Promise<readonly string[]>
 }
 
-/** Bundles the child once. */
 export async function openKilledRuns(): Promise<KilledRuns> {
+  const bundle = await bundledChild('run-child')
   const scratch = mkdtempSync(join(tmpdir(), 'caisson-killed-runs-'))
-  const outfile = join(scratch, 'run-child.mjs')
-  await build({
-    entryPoints: [join(import.meta.dirname, 'run-child.ts')],
-    outfile,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    logLevel: 'error',
-  })
   let folders = 0
-  return {
-    async problemsAfter(kill) {
+  const killed = async (operations: readonly number[], ms?: number): Promise<readonly string[]> => {
+    const runs = operations.map((operation) => {
       folders += 1
-      const store = join(scratch, `${folders}`)
-      const effects = join(scratch, `${folders}.effects`)
-      const operation = 'operation' in kill ? kill.operation : 0
-      const child = spawn(process.execPath, [outfile, store, effects, ENGINES, `${operation}`], {
-        stdio: 'ignore',
-      })
-      const ended = new Promise<string | null>((resolve) =>
-        child.on('close', (_code, signal) => resolve(signal)),
-      )
-      if ('ms' in kill) setTimeout(() => child.kill('SIGKILL'), kill.ms)
-      const signal = await ended
-      const problems = [...(await problemsWith(store, effects))]
-      if ('operation' in kill && signal !== 'SIGKILL') problems.push('it ended by itself')
+      return { operation, store: join(scratch, `${folders}`), effects: join(scratch, `${folders}.effects`) }
+    })
+    const words = runs.flatMap(({ store, effects, operation }) => [store, effects, `${operation}`])
+    const child = spawn(process.execPath, [bundle, ENGINES, ...words], { stdio: 'ignore' })
+    const ended = new Promise<string | null>((resolve) =>
+      child.on('close', (_code, signal) => resolve(signal)),
+    )
+    if (ms !== undefined) setTimeout(() => child.kill('SIGKILL'), ms)
+    const signal = await ended
+    const problems: string[] = []
+    for (const { store, effects, operation } of runs) {
+      const found = await problemsWith(store, effects)
       rmSync(store, { recursive: true, force: true })
-      return problems.map((problem) => `${JSON.stringify(kill)}: ${problem}`)
-    },
+      problems.push(...found.map((problem) => `${ms ?? operation}: ${problem}`))
+    }
+    if (ms === undefined && signal !== 'SIGKILL') problems.push(`${operations}: it ended by itself`)
+    return problems
+  }
+  return {
+    problemsAt: (...operations) => killed(operations),
+    problemsAfter: (ms) => killed([0], ms),
     [Symbol.asyncDispose]: async () => rmSync(scratch, { recursive: true, force: true }),
   }
 }

@@ -56,7 +56,7 @@ describe('a process that is frozen for longer than its lease', () => {
     await world.park(run, 4)
     const frozen = await world.start()
     const ending = frozen.resume({ run, delayMs: 0 })
-    await expect.poll(() => world.paidFor(run), { interval: 5 }).toEqual([0, 1])
+    await expect.poll(() => world.paidFor(run), { interval: 5, timeout: 20_000 }).toEqual([0, 1])
     frozen.signal('SIGSTOP')
     const outcome = await takeOver(world.runtime, run, [{ id: 2, value: 'by hand' }])
     expect(outcome).toMatchObject({ status: 'completed', value: '1,by hand,3,4' })

@@ -4,10 +4,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { build } from 'esbuild'
 import { expect } from 'vitest'
 import { openDirectoryRunStore } from '../../host-bindings/store/node/directory-run-store.node.ts'
 import { capability, openRuntime, type RunStore, type Runtime } from '../../src/entry/node.ts'
+import { bundledChild } from './bundled-child.ts'
 
 const ENGINES = join(import.meta.dirname, '../../engines/')
 
@@ -47,19 +47,10 @@ export interface World extends AsyncDisposable {
 }
 
 export async function openWorld(leaseMs: number): Promise<World> {
+  const bundle = await bundledChild('resuming-child')
   const scratch = mkdtempSync(join(tmpdir(), 'caisson-resuming-'))
-  const outfile = join(scratch, 'resuming-child.mjs')
   const effects = join(scratch, 'effects')
   const folder = join(scratch, 'store')
-  await build({
-    entryPoints: [join(import.meta.dirname, 'resuming-child.ts')],
-    outfile,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    logLevel: 'error',
-  })
   const store = await openDirectoryRunStore(folder)
   const pay = capability({
     name: 'world.pay',
@@ -78,7 +69,7 @@ export async function openWorld(leaseMs: number): Promise<World> {
     store,
     runtime,
     async start(ownLeaseMs = leaseMs) {
-      const child = spawn(process.execPath, [outfile, folder, effects, ENGINES, `${ownLeaseMs}`], {
+      const child = spawn(process.execPath, [bundle, folder, effects, ENGINES, `${ownLeaseMs}`], {
         stdio: ['pipe', 'pipe', 'inherit'],
       })
       running.add(child)

@@ -1,6 +1,6 @@
 /**
- * A process that runs a kept program and is killed before one of its operations on the disk:
- * `node run-child.mjs STORE EFFECTS ENGINES [OPERATION]`. Its capability leaves a line in the file EFFECTS each time.
+ * A process that runs kept programs and is killed when each is before one of its operations on the disk:
+ * `node run-child.mjs ENGINES (STORE EFFECTS OPERATION)...`. The capability leaves a line in the file EFFECTS each time.
  */
 import { appendFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
@@ -13,28 +13,41 @@ import { ENGINE_MANIFEST } from '../../src/isolate/engine-manifest.ts'
 import { PROGRAM } from './paying-program.ts'
 import { watchFolder } from './watched-folder.ts'
 
-const [, , store = '', effects = '', engines = '', operation = '0'] = process.argv
+const [, , engines = '', ...words] = process.argv
+const source = fileEngine({ folder: pathToFileURL(engines), manifest: ENGINE_MANIFEST, profile: 'v8' })
+let runs = words.length / 3
 
-const folder = watchFolder(await openFolder(store), {
-  before: ({ number }) => {
-    if (number === Number(operation)) process.kill(process.pid, 'SIGKILL')
-  },
-})
-const runtime = await openRuntime({
-  capabilities: [
-    capability({
-      name: 'world.pay',
-      description: 'Leaves a line',
-      effect: 'write',
-      invoke: (args: unknown) => {
-        appendFileSync(effects, `${String(args)}\n`)
-        return Number(args) + 1
-      },
-    }),
-  ],
-  store: await openRunStoreIn(folder, thisMachine()),
-  engines: fileEngine({ folder: pathToFileURL(engines), manifest: ENGINE_MANIFEST, profile: 'v8' }),
-  checkpoints: { every: { calls: 2 } },
-})
-await runtime.run(PROGRAM, { run: 'r', grants: ['world.pay'], seed: 1 })
+/** Stops a run before an operation; when all of them are stopped, the process is killed. */
+const stopAt =
+  (number: number) =>
+  (operation: { readonly number: number }): undefined | Promise<never> => {
+    if (number === 0 || operation.number < number) return
+    if (operation.number === number) runs -= 1
+    if (runs === 0) process.kill(process.pid, 'SIGKILL')
+    return new Promise(() => {})
+  }
+
+async function begin(index: number): Promise<void> {
+  const [store = '', effects = '', operation = ''] = words.slice(3 * index)
+  const folder = watchFolder(await openFolder(store), { before: stopAt(Number(operation)) })
+  const runtime = await openRuntime({
+    capabilities: [
+      capability({
+        name: 'world.pay',
+        description: 'Leaves a line',
+        effect: 'write',
+        invoke: (args: unknown) => {
+          appendFileSync(effects, `${String(args)}\n`)
+          return Number(args) + 1
+        },
+      }),
+    ],
+    store: await openRunStoreIn(folder, thisMachine()),
+    engines: source,
+    checkpoints: { every: { calls: 2 } },
+  })
+  await runtime.run(PROGRAM, { run: 'r', grants: ['world.pay'], seed: 1 })
+}
+
+await Promise.all(Array.from({ length: runs }, (_, index) => begin(index)))
 process.exit(0)
