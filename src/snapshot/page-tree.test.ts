@@ -64,6 +64,26 @@ describe('a page tree', () => {
     )
   })
 
+  it('has the same root when the trees that it is made of were digested, wholly or in part', () => {
+    const rebuilt = (tree: PageTree): PageTree =>
+      PageTree.empty.with([...tree.pages()].map(([index, page]) => [index, page.slice()]))
+    fc.assert(
+      fc.property(edits, edits, edits, fc.nat(5), (first, second, third, pieces) => {
+        const whole = PageTree.empty.with(changesOf(first))
+        whole.root()
+        const part = whole.with(changesOf(second))
+        const digesting = part.digestInPieces(sha256Bytes)[Symbol.iterator]()
+        for (let i = 0; i < pieces; i++) digesting.next()
+        const children = [whole.with(changesOf(third)), part.with(changesOf(third)), part]
+        for (const child of children) expect(child.root()).toBe(rebuilt(child).root())
+        while (digesting.next().done !== true);
+        expect(part.root()).toBe(rebuilt(part).root())
+        expect(part.with(changesOf(first)).root()).toBe(rebuilt(part.with(changesOf(first))).root())
+      }),
+      { numRuns: 30 },
+    )
+  })
+
   it('digests only what is new', () => {
     const digested: number[] = []
     const counting = (bytes: Uint8Array): Uint8Array => {

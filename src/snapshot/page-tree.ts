@@ -10,14 +10,10 @@
  * 2. A page of zeros is not kept: it is `undefined`. Equal contents have equal roots, however they came about.
  */
 import { type Digest, digestOf, sha256Bytes } from '../base/digest.ts'
+import { digestOfParts, ENTRY_BYTES, GROUP_PAGES, PageDigests } from './page-digests.ts'
 
 /** Bytes of a page. */
 export const PAGE_BYTES = 4_096
-
-/** Pages of a group: 256 KiB. */
-const GROUP_PAGES = 64
-/** What is digested of a part: its number and its digest. */
-const ENTRY_BYTES = 36
 
 /** `PAGE_BYTES` of memory; undefined stands for zeros. */
 export type Page = Uint8Array | undefined
@@ -33,10 +29,17 @@ interface Group {
   readonly pages: readonly Page[]
   /** Of them, those that are not zeros. */
   readonly count: number
+  readonly digests: PageDigests
   digest?: Uint8Array
 }
 
-const pageDigests = new WeakMap<Uint8Array, Uint8Array>()
+/** A group that is being made. */
+interface Draft {
+  readonly pages: Page[]
+  readonly digests: PageDigests
+  /** How many more pages it has that are not zeros. */
+  more: number
+}
 
 export class PageTree {
   static readonly empty: PageTree = new PageTree([], 0)
@@ -71,24 +74,32 @@ export class PageTree {
   /** The tree with these changes. The pages are taken over; they must not be all zeros, which `undefined` says. */
   with(changes: Iterable<PageChange>): PageTree {
     const groups = [...this.#groups]
-    /** Groups that this call made, and may still change. */
-    const own = new Map<number, (Uint8Array | undefined)[]>()
+    /** Groups that this call makes, and may still change. */
+    const drafts = new Map<number, Draft>()
+    let at = -1
+    let draft: Draft | undefined
     for (const [index, page] of changes) {
-      const at = Math.floor(index / GROUP_PAGES)
-      let pages = own.get(at)
-      if (pages === undefined) {
-        pages = [...(groups[at]?.pages ?? [])]
-        own.set(at, pages)
+      const i = index % GROUP_PAGES
+      if (draft === undefined || (index - i) / GROUP_PAGES !== at) {
+        at = (index - i) / GROUP_PAGES
+        draft = drafts.get(at)
+        if (draft === undefined) {
+          draft = draftOf(groups[at])
+          drafts.set(at, draft)
+        }
       }
-      while (pages.length < index % GROUP_PAGES) pages.push(undefined)
-      pages[index % GROUP_PAGES] = page
+      const { pages } = draft
+      while (pages.length < i) pages.push(undefined)
+      draft.more += (page === undefined ? 0 : 1) - (pages[i] === undefined ? 0 : 1)
+      pages[i] = page
+      draft.digests.forget(i)
     }
-    let pageCount = this.pageCount
-    for (const [at, pages] of own) {
-      const count = pages.reduce((sum, page) => (page === undefined ? sum : sum + 1), 0)
-      pageCount += count - (groups[at]?.count ?? 0)
+    let { pageCount } = this
+    for (const [at, { pages, digests, more }] of drafts) {
+      const count = (groups[at]?.count ?? 0) + more
+      pageCount += more
       while (groups.length < at) groups.push(undefined)
-      groups[at] = count === 0 ? undefined : { pages, count }
+      groups[at] = count === 0 ? undefined : { pages, count, digests }
     }
     return new PageTree(groups, pageCount)
   }
@@ -127,7 +138,12 @@ export class PageTree {
    * digests of their pages. `docs/checkpoint-format.md` says it byte by byte.
    */
   root(hash: HashBytes = sha256Bytes): Digest {
-    this.#root ??= digestOf(digestOfParts(this.#groups, groupDigest, hash))
+    this.#root ??= digestOf(
+      digestOfParts(
+        this.#groups.map((group) => group && groupDigest(group, hash)),
+        hash,
+      ),
+    )
     return this.#root
   }
 
@@ -138,9 +154,11 @@ export class PageTree {
   *digestInPieces(hash: HashBytes): Iterable<number> {
     for (const group of this.#groups) {
       if (group === undefined || group.digest !== undefined) continue
-      for (const page of group.pages) {
-        if (page === undefined || pageDigests.has(page)) continue
-        pageDigest(page, hash)
+      const { pages, digests } = group
+      for (let i = 0; i < pages.length; i += 1) {
+        const page = pages[i]
+        if (page === undefined || digests.knows(i)) continue
+        digests.learn(i, page, hash)
         yield PAGE_BYTES
       }
       groupDigest(group, hash)
@@ -149,42 +167,11 @@ export class PageTree {
   }
 }
 
+function draftOf(group: Group | undefined): Draft {
+  return { pages: [...(group?.pages ?? [])], digests: new PageDigests(group?.digests), more: 0 }
+}
+
 function groupDigest(group: Group, hash: HashBytes): Uint8Array {
-  group.digest ??= digestOfParts(group.pages, pageDigest, hash)
+  group.digest ??= group.digests.digest(group.pages, hash)
   return group.digest
-}
-
-function pageDigest(page: Uint8Array, hash: HashBytes): Uint8Array {
-  let digest = pageDigests.get(page)
-  if (digest === undefined) {
-    digest = hash(page)
-    pageDigests.set(page, digest)
-  }
-  return digest
-}
-
-/** What the digest of a group takes: it is filled anew each time, since every checkpoint digests some. */
-const scratch = new Uint8Array(GROUP_PAGES * ENTRY_BYTES)
-
-/** Digest over the digests of those parts that are there, each after its number in four bytes, little-endian. */
-function digestOfParts<T>(
-  parts: readonly (T | undefined)[],
-  digestOfPart: (part: T, hash: HashBytes) => Uint8Array,
-  hash: HashBytes,
-): Uint8Array {
-  const room = parts.length * ENTRY_BYTES
-  const digests: (Uint8Array | undefined)[] = parts.map((part) => part && digestOfPart(part, hash))
-  const bytes = room > scratch.length ? new Uint8Array(room) : scratch
-  let at = 0
-  for (let number = 0; number < digests.length; number += 1) {
-    const digest = digests[number]
-    if (digest === undefined) continue
-    bytes[at] = number
-    bytes[at + 1] = number >>> 8
-    bytes[at + 2] = number >>> 16
-    bytes[at + 3] = number >>> 24
-    bytes.set(digest, at + 4)
-    at += ENTRY_BYTES
-  }
-  return hash(bytes.subarray(0, at))
 }
