@@ -2,6 +2,7 @@
 import guest from '../../engines/current/guest.json' with { type: 'json' }
 import { packagedTypeScript } from '../../host-bindings/engines/packaged-typescript.ts'
 import { urlEngine } from '../../host-bindings/engines/url-engine.ts'
+import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store.ts'
 import { systemClock } from '../../host-bindings/system/system-clock.ts'
 import { systemEntropy } from '../../host-bindings/system/system-entropy.ts'
 import { webCheckpointPorts } from '../../host-bindings/system/web-checkpoint-ports.ts'
@@ -51,6 +52,7 @@ export function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
     {
       clock: systemClock,
       entropy: systemEntropy,
+      openMemoryStore: createMemoryRunStore,
       checkpoints: webCheckpointPorts,
       typescript: packagedTypeScript,
       engines: packagedEngines(),

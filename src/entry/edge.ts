@@ -5,6 +5,7 @@
 import guest from '../../engines/current/guest.json' with { type: 'json' }
 import { packagedTypeScript } from '../../host-bindings/engines/packaged-typescript.ts'
 import { staticEngine } from '../../host-bindings/engines/static-engine.ts'
+import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store.ts'
 import { systemClock } from '../../host-bindings/system/system-clock.ts'
 import { systemEntropy } from '../../host-bindings/system/system-entropy.ts'
 import { webCheckpointPorts } from '../../host-bindings/system/web-checkpoint-ports.ts'
@@ -29,6 +30,7 @@ export function openRuntime({ engine, ...options }: EdgeRuntimeOptions): Promise
     {
       clock: systemClock,
       entropy: systemEntropy,
+      openMemoryStore: createMemoryRunStore,
       checkpoints: webCheckpointPorts,
       typescript: packagedTypeScript,
       engines: staticEngine({ manifest: ENGINE_MANIFEST, module: engine, guest, profile: 'v8' }),

@@ -26,6 +26,8 @@ export type { Plan, PlanGrant, PlanNode, Scope, Template } from '../graph/plan/p
 export { PLAN_JSON_SCHEMA } from '../graph/plan/plan-shape.ts'
 export { planMermaid } from '../graph/render/plan-mermaid.ts'
 export { planSvg } from '../graph/render/plan-svg.ts'
+export type { Decision, DoubtAnswer, OpenDoubt, OpenRequest } from '../graph/run/decisions.ts'
+export type { EventType, Failure, RecordedEvent, RunEvent, Used } from '../graph/run/run-event.ts'
 export { DEFAULT_LIMITS, type LimitName, type Limits } from '../machine/limits.ts'
 export type { RunUsage } from '../machine/outcome.ts'
 export type { GuestError, LogEntry, LogLevel, ProgramForm, Usage } from '../machine/turn.ts'
@@ -54,6 +56,19 @@ export type {
   TurnOptions,
 } from '../runtime/options.ts'
 export type { Outcome, UnwrittenCheckpoints } from '../runtime/outcome.ts'
+export type {
+  ApproveOptions,
+  EventsOptions,
+  PlanOutcome,
+  PlanRun,
+  PlanRunOptions,
+  PositionedEvent,
+  ProposeOptions,
+  ReasonOptions,
+  ResumePlanOptions,
+  StartOptions,
+} from '../runtime/plans/plan-run.ts'
+export type { NodeView, RunView } from '../runtime/plans/run-view.ts'
 export type { Runtime } from '../runtime/runtime.ts'
 export type { CheckpointKey, CheckpointKeys, KeyRing } from '../snapshot/container/checkpoint-keys.ts'
 export type { CheckpointLimits } from '../snapshot/container/checkpoint-limits.ts'

@@ -1,6 +1,7 @@
 /** Composition root for Node, Bun and Deno. */
 import { fileEngine } from '../../host-bindings/engines/file-engine.node.ts'
 import { packagedTypeScript } from '../../host-bindings/engines/packaged-typescript.ts'
+import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store.ts'
 import { nodeCheckpointPorts } from '../../host-bindings/system/checkpoint-ports.node.ts'
 import { nodePageTools } from '../../host-bindings/system/page-tools.node.ts'
 import { systemClock } from '../../host-bindings/system/system-clock.ts'
@@ -33,6 +34,7 @@ export function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
     {
       clock: systemClock,
       entropy: systemEntropy,
+      openMemoryStore: createMemoryRunStore,
       checkpoints: nodeCheckpointPorts,
       engines,
       openWorker: () => openNodeWorker(workerScript),

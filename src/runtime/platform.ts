@@ -5,6 +5,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { EngineSource } from '../ports/engine-source.ts'
 import type { Entropy } from '../ports/entropy.ts'
 import type { PageTools } from '../ports/page-tools.ts'
+import type { RunStore } from '../ports/run-store.ts'
 import type { TypeScriptSource } from '../ports/typescript-source.ts'
 import type { WorkerPort } from '../ports/worker-port.ts'
 
@@ -18,6 +19,8 @@ export interface Platform {
   readonly checkpoints?: CheckpointPorts
   /** Brings what makes JavaScript of TypeScript; left out, guests take JavaScript only. */
   readonly typescript?: TypeScriptSource
+  /** A store that lives as long as the process: for plans of a runtime that was given none. */
+  readonly openMemoryStore?: () => RunStore
   /** Left out where plain JavaScript is the fastest. */
   readonly pageTools?: PageTools
 }

@@ -11,7 +11,15 @@ import { CaissonError } from '../../base/errors.ts'
 import type { Plan, PlanNode } from '../plan/plan.ts'
 import type { NodeState, ScopeState } from './node-state.ts'
 import { checkDecided, hasUnusedDecision, noteAsked, noteDecision, useDecisions } from './requests.ts'
-import type { Failure, FreezeReason, NodeEvent, RecordedEvent, RunEvent, Used, ValueRef } from './run-event.ts'
+import type {
+  Failure,
+  FreezeReason,
+  NodeEvent,
+  RecordedEvent,
+  RunEvent,
+  Used,
+  ValueRef,
+} from './run-event.ts'
 import { innerScope, type ScopePlan, scopePlan } from './scope-plan.ts'
 import { type NodeStatus, nextNodeStatus, nextRunStatus, type RunStatus, SETTLED } from './transitions.ts'
 import { addUsed } from './used.ts'

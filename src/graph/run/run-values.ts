@@ -28,15 +28,21 @@ export class RunValues {
   readonly #held = new Map<Digest, { readonly value: unknown; readonly bytes: number }>()
   #heldBytes = 0
   /** Digests that the store has. */
-  readonly #stored = new Set<Digest>()
+  readonly #stored: Set<Digest>
+  /** Those among them that nobody has asked for. */
+  #added: Digest[] = []
 
-  constructor(store: Pick<RunStore, 'putBlob' | 'getBlob'>) {
+  /** @param stored what the store is known to have */
+  constructor(store: Pick<RunStore, 'putBlob' | 'getBlob'>, stored: Iterable<Digest> = []) {
     this.#store = store
+    this.#stored = new Set(stored)
   }
 
-  /** Everything that stands beside the journal. */
-  get stored(): readonly Digest[] {
-    return [...this.#stored]
+  /** What was put into the store since this was asked last. */
+  takeAdded(): readonly Digest[] {
+    const added = this.#added
+    this.#added = []
+    return added
   }
 
   /** @throws CaissonError `value_refused`, `value_too_large`, `value_too_deep`, `store_failed` */
@@ -44,8 +50,11 @@ export class RunValues {
     const bytes = encodeCanonical(value, VALUE_LIMITS)
     if (bytes.length <= INLINE_BYTES) return { value: copyValue(value, VALUE_LIMITS) }
     const digest = sha256(bytes)
-    if (!this.#stored.has(digest)) await this.#store.putBlob(digest, bytes)
-    this.#stored.add(digest)
+    if (!this.#stored.has(digest)) {
+      await this.#store.putBlob(digest, bytes)
+      this.#stored.add(digest)
+      this.#added.push(digest)
+    }
     this.#hold(digest, copyValue(value, VALUE_LIMITS), bytes.length)
     return { digest, bytes: bytes.length }
   }
@@ -53,7 +62,6 @@ export class RunValues {
   /** A copy of the value. @throws CaissonError `corrupted`, `not_found`, `store_failed` */
   async load(ref: ValueRef): Promise<unknown> {
     if ('value' in ref) return copyValue(ref.value, VALUE_LIMITS)
-    this.#stored.add(ref.digest)
     const held = this.#held.get(ref.digest)
     if (held !== undefined) return copyValue(held.value, VALUE_LIMITS)
     const bytes = await this.#store.getBlob(ref.digest)

@@ -1,0 +1,57 @@
+/** What lists show of runs of plans: written in their heads for people, and believed by nobody. */
+import type { Digest } from '../base/digest.ts'
+import { clipText } from '../base/escape-text.ts'
+import type { RunStatus } from '../graph/run/transitions.ts'
+
+/** Of a run: as its journal has it, or `waiting`, where it does nothing more by itself before somebody or something comes. */
+export type PlanStatus = RunStatus | 'waiting' | 'interrupted'
+
+export interface PlanSummary {
+  readonly kind: 'plan'
+  readonly status: PlanStatus
+  readonly plan: { readonly name: string; readonly version: string; readonly digest: Digest }
+  /** Requests that wait for people. */
+  readonly requests?: number
+  /** When its next timer is due, milliseconds since the epoch. */
+  readonly wakeAtMs?: number
+  /** When it was written, milliseconds since the epoch. */
+  readonly atMs: number
+}
+
+const LONGEST_NAME = 200
+
+export function encodePlanSummary(summary: PlanSummary): Uint8Array {
+  const { plan } = summary
+  const shown = { ...plan, version: clipText(plan.version, LONGEST_NAME) }
+  return new TextEncoder().encode(JSON.stringify({ ...summary, plan: shown }))
+}
+
+/** Undefined for what is the summary of anything else. */
+export function decodePlanSummary(bytes: Uint8Array): PlanSummary | undefined {
+  try {
+    const summary = JSON.parse(new TextDecoder().decode(bytes)) as Partial<PlanSummary> | null
+    if (summary?.kind !== 'plan') return undefined
+    const { status, plan, requests, wakeAtMs, atMs } = summary
+    return {
+      kind: 'plan',
+      status: String(status) as PlanStatus,
+      plan: {
+        name: String(plan?.name),
+        version: String(plan?.version),
+        digest: String(plan?.digest) as Digest,
+      },
+      atMs: Number(atMs),
+      ...(requests !== undefined && { requests: Number(requests) }),
+      ...(wakeAtMs !== undefined && { wakeAtMs: Number(wakeAtMs) }),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** Of a head that only lists values of a run. */
+export const SHELF_SUMMARY: Uint8Array = new TextEncoder().encode('{"kind":"values"}')
+
+export function isShelf(summary: Uint8Array): boolean {
+  return summary.length === SHELF_SUMMARY.length && summary.every((byte, i) => byte === SHELF_SUMMARY[i])
+}

@@ -1,0 +1,226 @@
+/**
+ * A run of a plan that this process holds: read, written on, driven, given back.
+ *
+ * Invariants
+ * 1. Who holds the lease is the only one who writes. What was read before it was taken is read again.
+ * 2. What is recorded is on disk when `record` resolves, and the runner goes on from it.
+ * 3. It is given back when nothing is to be done by itself, and nobody is about to record something.
+ */
+import { asError, CaissonError } from '../../base/errors.ts'
+import type { DefinedPlan } from '../../graph/plan/define-plan.ts'
+import type { RunEvent } from '../../graph/run/run-event.ts'
+import type { RunState } from '../../graph/run/run-state.ts'
+import { RunValues } from '../../graph/run/run-values.ts'
+import { Runner } from '../../graph/run/runner.ts'
+import { Journal, type JournalEnd } from '../../journal/journal.ts'
+import type { RunLease } from '../../ports/run-store.ts'
+import type { RunOwner } from '../run-owner.ts'
+import { giveBack, type WatchedStore } from '../watched-store.ts'
+import { EventCollector, foldEvents } from './plan-record.ts'
+import type { PlanRunParts } from './plan-run-parts.ts'
+import { PlanWork } from './plan-work.ts'
+import { summaryOf } from './run-view.ts'
+import { ValueShelves } from './value-shelves.ts'
+
+/** Makes events of what the state is by then. Nothing is recorded when it throws. */
+export type MakeEvents = (held: HeldPlanRun) => Promise<readonly RunEvent[]>
+
+interface HeldParts {
+  readonly parts: PlanRunParts
+  readonly owner: RunOwner
+  readonly lease: RunLease
+  readonly plan: DefinedPlan
+  readonly state: RunState
+  readonly values: RunValues
+  readonly journal: Journal
+  readonly shelves: ValueShelves
+}
+
+export class HeldPlanRun {
+  readonly plan: DefinedPlan
+  readonly state: RunState
+  readonly values: RunValues
+  readonly #parts: HeldParts
+  readonly #runner: Runner
+  readonly #renewal: ReturnType<typeof setInterval>
+  /** Records that are being made, so that it is not given back under them. */
+  #recording = 0
+  #recorded = 0
+  #closed = false
+
+  private constructor(parts: HeldParts) {
+    this.plan = parts.plan
+    this.state = parts.state
+    this.values = parts.values
+    this.#parts = parts
+    this.#runner = runnerOf(parts)
+    const { lease } = parts
+    const { leaseMs } = parts.parts
+    this.#renewal = setInterval(() => {
+      // A lease that is lost, or cannot be prolonged in whatever way, shows where it is used.
+      new Promise<void>((resolve) => resolve(lease.renew(leaseMs))).catch(() => {})
+    }, leaseMs / 3)
+  }
+
+  /** Takes the lease, and reads the run. @throws CaissonError `store_conflict`, and as reading does */
+  static async open(parts: PlanRunParts, owner: RunOwner): Promise<HeldPlanRun> {
+    const { store } = parts
+    const lease = await store.lease(owner.run, parts.leaseMs)
+    try {
+      const head = await store.head(owner.run)
+      const collector = new EventCollector()
+      // Made once the journal was read; until then nothing is written.
+      let shelves: ValueShelves | undefined
+      const values = new RunValues(store, head?.chain)
+      const journalStore = writtenOn(
+        store,
+        async () => {
+          await shelves?.add(values.takeAdded())
+        },
+        () => parts.changed(owner),
+      )
+      const { tenant, run } = owner
+      const options = { store: journalStore, run, tenant, sealing: parts.sealing }
+      const journal = await Journal.open(options, lease, collector.add)
+      const { plan, state } = await foldEvents(run, collector.events, parts.plans, store)
+      shelves = new ValueShelves({ store, run, plan: plan.digest, lease, head })
+      return new HeldPlanRun({ parts, owner, lease, plan, state, values, journal, shelves })
+    } catch (error) {
+      await giveBack(lease)
+      throw error
+    }
+  }
+
+  /** Whether it was given back, or is about to be: nothing can be recorded any more. */
+  get isClosed(): boolean {
+    return this.#closed
+  }
+
+  /** Where the journal ends: asked while nothing is under way. */
+  get end(): JournalEnd {
+    return this.#parts.journal.end
+  }
+
+  /** Records what `make` makes of the state, whole or not at all. @throws what `make`, the fold and the store throw */
+  async record(make: MakeEvents): Promise<void> {
+    this.#recording += 1
+    try {
+      const events = await make(this)
+      checkAll(this.state, events)
+      await this.#runner.record(...events)
+    } finally {
+      this.#recording -= 1
+      this.#recorded += 1
+    }
+  }
+
+  /** Goes on until nothing is to be done by itself; then it is closed to records. @throws what kept it from going on */
+  async drive(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const seen = this.#recorded
+      await this.#runner.drive(signal)
+      if (this.#recording > 0) await this.#quiet()
+      if (this.#recorded === seen || signal.aborted) break
+    }
+    this.#closed = true
+  }
+
+  /** Tells lists where it stands, and gives it back. @param failed nothing more is written then */
+  async close(failed: boolean): Promise<void> {
+    this.#closed = true
+    clearInterval(this.#renewal)
+    const { lease } = this.#parts
+    if (!failed) await this.#tell(false)
+    await giveBack(lease)
+  }
+
+  /** Tells lists that it is at work. */
+  async tellAtWork(): Promise<void> {
+    await this.#tell(true)
+  }
+
+  async #tell(isDriven: boolean): Promise<void> {
+    const { shelves, parts } = this.#parts
+    try {
+      await shelves.tell(summaryOf(this.plan, this.state, isDriven, parts.hostClock.now()))
+    } catch {
+      // Lists are behind then. Where the run stands is in its journal.
+    }
+  }
+
+  async #quiet(): Promise<void> {
+    while (this.#recording > 0) await new Promise((resolve) => setTimeout(resolve, 0))
+  }
+}
+
+function runnerOf({ parts, owner, lease, plan, state, values, journal }: HeldParts): Runner {
+  const { hostClock } = parts
+  const work = new PlanWork({
+    plan: plan.plan,
+    run: owner.run,
+    guestId: state.proposal?.id ?? owner.run,
+    now: hostClock.now,
+    startedAtMs: () => state.startedAtMs ?? 0,
+    openGate: (grants, options) => parts.openGate(grants, { ...options, lease }),
+    runProgram: parts.runProgram,
+    resumeProgram: parts.resumeProgram,
+    whose: { domain: owner.tenant, principal: owner.principal },
+  })
+  return new Runner({
+    run: owner.run,
+    state,
+    journal,
+    values,
+    work,
+    expression: work.evaluate,
+    clock: hostClock,
+    sleep,
+  })
+}
+
+/** What is appended is preceded by the list of values that it names, and followed by telling those who listen. */
+function writtenOn(
+  store: WatchedStore,
+  before: () => Promise<void>,
+  after: () => void,
+): Pick<WatchedStore, 'append' | 'entries'> {
+  return {
+    entries: (run, from, most) => store.entries(run, from, most),
+    append: async (run, at, entries, lease) => {
+      await before()
+      await store.append(run, at, entries, lease)
+      after()
+    },
+  }
+}
+
+/**
+ * What was asked of the state while it was awaited may have changed since: then nothing is recorded. What follows of one
+ * node depends on its first event alone.
+ */
+function checkAll(state: RunState, events: readonly RunEvent[]): void {
+  const checked = new Set<string>()
+  for (const event of events) {
+    const whose = 'node' in event ? event.node : ''
+    if (!checked.has(whose)) state.check(event)
+    checked.add(whose)
+  }
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', wake)
+      resolve()
+    }
+    const timer = setTimeout(wake, ms)
+    signal.addEventListener('abort', wake)
+    if (signal.aborted) wake()
+  })
+}
+
+/** What was thrown, for those who wait for a run. */
+export function thrown(error: unknown): Error {
+  return CaissonError.is(error) ? error : asError(error)
+}

@@ -1,0 +1,33 @@
+/** What the runtime lends to runs of plans. */
+import type { Digest } from '../../base/digest.ts'
+import type { Gate, GateOptions } from '../../capability/gate.ts'
+import type { Grant } from '../../capability/grant.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Entropy } from '../../ports/entropy.ts'
+import type { Lease } from '../../ports/lease.ts'
+import type { EntrySealOptions } from '../../snapshot/run-log/entry-seal.ts'
+import type { ResumeOptions, RunOptions } from '../options.ts'
+import type { Outcome } from '../outcome.ts'
+import type { RunOwner } from '../run-owner.ts'
+import type { WatchedStore } from '../watched-store.ts'
+import type { PlanShelf } from './plan-record.ts'
+
+export interface PlanRunParts {
+  readonly store: WatchedStore
+  readonly leaseMs: number
+  readonly sealing: EntrySealOptions
+  /** The host's own, whatever the time in guests is. */
+  readonly hostClock: Pick<Clock, 'now'>
+  readonly entropy: Entropy
+  readonly plans: PlanShelf
+  /** Versions of the tools of this runtime, for those that are named. @throws CaissonError `unknown_capability` */
+  readonly tools: (names: readonly string[]) => Readonly<Record<string, Digest>>
+  readonly openGate: (
+    grants: readonly Grant[],
+    options: Pick<GateOptions, 'guestId' | 'callLog'> & { readonly lease: Lease },
+  ) => Gate
+  readonly runProgram: (source: string, options: RunOptions) => Promise<Outcome>
+  readonly resumeProgram: (run: string, options: ResumeOptions) => Promise<Outcome>
+  /** Entries were added to the journal of a run. */
+  readonly changed: (owner: RunOwner) => void
+}

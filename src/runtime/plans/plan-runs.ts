@@ -1,0 +1,136 @@
+/**
+ * Runs of plans of one runtime: proposed, found again, and each driven by one at a time.
+ *
+ * Invariant: of a run this process holds the lease at most once, however many objects there are of it here.
+ */
+import { toHex } from '../../base/bytes.ts'
+import { CaissonError } from '../../base/errors.ts'
+import { ruleOf } from '../../graph/plan/authority.ts'
+import { type DefinedPlan, definePlan } from '../../graph/plan/define-plan.ts'
+import { type RecordedEvent, RUN_FORMAT } from '../../graph/run/run-event.ts'
+import { RunValues } from '../../graph/run/run-values.ts'
+import { Journal } from '../../journal/journal.ts'
+import { isRunName } from '../check-options.ts'
+import { DEFAULT_DOMAIN, type RunOwner } from '../run-owner.ts'
+import { giveBack } from '../watched-store.ts'
+import { checkBy } from './check-by.ts'
+import { LiveRun } from './live-run.ts'
+import { planBytes } from './plan-record.ts'
+import type { PlanRun, PlanRunOptions, Proposed, ProposeOptions } from './plan-run.ts'
+import type { PlanRunParts } from './plan-run-parts.ts'
+import { readStanding } from './read-standing.ts'
+import { StoredPlanRun } from './stored-plan-run.ts'
+import { ValueShelves } from './value-shelves.ts'
+
+/** Programs and shelves of a run add to its name. */
+const LONGEST_NAME = 90
+const RANDOM_NAME_BYTES = 6
+const ID_BYTES = 16
+
+export class PlanRuns {
+  readonly #parts: Omit<PlanRunParts, 'changed'>
+  readonly #live = new Map<string, LiveRun>()
+  #closed = false
+
+  constructor(parts: Omit<PlanRunParts, 'changed'>) {
+    this.#parts = parts
+  }
+
+  async propose(proposed: Proposed, options: ProposeOptions): Promise<PlanRun> {
+    this.#checkOpen()
+    const plan = 'digest' in proposed && 'plan' in proposed ? definePlan(proposed.plan) : definePlan(proposed)
+    const { by, input = null } = options
+    checkBy(by)
+    const { entropy } = this.#parts
+    const run = options.run ?? `${plan.plan.name}-${toHex(entropy.bytes(RANDOM_NAME_BYTES))}`
+    const owner = ownerOf(run, options)
+    const tools = this.#parts.tools((plan.plan.grants ?? []).map((grant) => ruleOf(grant).capability))
+    const proposal = { type: 'proposed', format: RUN_FORMAT, id: toHex(entropy.bytes(ID_BYTES)) } as const
+    await this.#write(owner, plan, async (values) => ({
+      ...proposal,
+      plan: plan.digest,
+      input: await values.keep(input),
+      tools,
+      by,
+      timeMs: this.#parts.hostClock.now(),
+    }))
+    this.#parts.plans.add(plan)
+    return new StoredPlanRun(this.#liveRun(owner), plan)
+  }
+
+  async open(run: string, options: PlanRunOptions): Promise<PlanRun> {
+    this.#checkOpen()
+    const owner = ownerOf(run, options)
+    const live = this.#liveRun(owner)
+    const { plan } = await readStanding(live.parts, owner)
+    return new StoredPlanRun(live, plan)
+  }
+
+  /** Brings all runs to rest: they are taken up where they are by whoever resumes them. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await Promise.all([...this.#live.values()].map((live) => live.stop()))
+  }
+
+  /** The head comes first: what the journal names is on its list. */
+  async #write(
+    owner: RunOwner,
+    plan: DefinedPlan,
+    propose: (values: RunValues) => Promise<RecordedEvent>,
+  ): Promise<void> {
+    const { store, sealing, leaseMs } = this.#parts
+    const { run, tenant } = owner
+    const lease = await store.lease(run, leaseMs)
+    try {
+      const head = await store.head(run)
+      if ((await store.entries(run, 0, 1)).length > 0) throw alreadyThere(run)
+      const values = new RunValues(store)
+      const event = await propose(values)
+      await store.putBlob(plan.digest, planBytes(plan))
+      const shelves = new ValueShelves({ store, run, plan: plan.digest, lease, head })
+      const { name, version } = plan.plan
+      await shelves.add(values.takeAdded())
+      await shelves.tell({
+        kind: 'plan',
+        status: 'proposed',
+        plan: { name, version, digest: plan.digest },
+        atMs: event.timeMs,
+      })
+      const journal = await Journal.open({ store, run, tenant, sealing }, lease, () => {
+        throw alreadyThere(run)
+      })
+      journal.add(event)
+      await journal.flush()
+    } finally {
+      await giveBack(lease)
+    }
+  }
+
+  #liveRun(owner: RunOwner): LiveRun {
+    const key = JSON.stringify([owner.tenant, owner.principal, owner.run])
+    const known = this.#live.get(key)
+    if (known !== undefined) return known
+    const live = new LiveRun(this.#parts, owner)
+    this.#live.set(key, live)
+    return live
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new CaissonError('disposed', 'The runtime was closed.')
+  }
+}
+
+function ownerOf(run: string, { domain = DEFAULT_DOMAIN, principal = '' }: PlanRunOptions): RunOwner {
+  if (isRunName(run) && run.length <= LONGEST_NAME) return { tenant: domain, principal, run }
+  throw new CaissonError(
+    'invalid_argument',
+    `A run of a plan has a name of 1 to ${LONGEST_NAME} characters of A-Z a-z 0-9 . _ -, not beginning with a dot.`,
+    { details: { option: 'run' } },
+  )
+}
+
+function alreadyThere(run: string): CaissonError {
+  return new CaissonError('already_exists', `There is a run "${run}" already: choose another name.`, {
+    details: { run },
+  })
+}

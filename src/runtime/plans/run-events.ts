@@ -1,0 +1,71 @@
+/**
+ * The events of a run as they are written down, for whoever follows it: command lines, pages, exporters.
+ *
+ * Invariants
+ * 1. Only what is on disk is told, in order, and nothing is left out that was asked for.
+ * 2. Nothing waits for a reader, and nothing is held for one: it reads the journal at its own pace.
+ */
+import { parseRunEvent } from '../../graph/run/parse-run-event.ts'
+import type { EventType, RecordedEvent } from '../../graph/run/run-event.ts'
+import { JournalReader } from '../../journal/journal.ts'
+import type { LiveRun } from './live-run.ts'
+import type { EventsOptions, PositionedEvent } from './plan-run.ts'
+
+/** How often the journal is looked at that another process writes. */
+const POLL_MS = 300
+
+export async function* runEvents(live: LiveRun, options: EventsOptions): AsyncGenerator<PositionedEvent> {
+  const { from = 0, until = 'end', signal } = options
+  const { store, sealing } = live.parts
+  const { run, tenant } = live.owner
+  const reader = new JournalReader({ store, run, tenant, sealing }, from)
+  while (signal?.aborted !== true) {
+    const news = watch(live, signal)
+    try {
+      // Asked before reading: what is added between the two is told the next time.
+      const isDriven = live.isDriven
+      const records = await reader.next()
+      const first = reader.at - records.length
+      for (const [i, record] of records.entries()) {
+        const event = parseRunEvent(record, first + i)
+        if (isWanted(event, options)) yield { position: first + i, event }
+        if (LAST.has(event.type)) return
+        if (signal?.aborted) return
+      }
+      if (records.length > 0) continue
+      if (until === 'now' || (until === 'rest' && !isDriven)) return
+      await news.came
+    } finally {
+      news.forget()
+    }
+  }
+}
+
+function isWanted(event: RecordedEvent, { types, nodes }: EventsOptions): boolean {
+  if (types !== undefined && !types.includes(event.type)) return false
+  if (nodes === undefined) return true
+  if (!('node' in event)) return false
+  const { node } = event
+  return nodes.some((path) => node === path || node.startsWith(`${path}/`))
+}
+
+/** Nothing follows them. */
+const LAST: ReadonlySet<EventType> = new Set(['rejected', 'completed', 'failed', 'cancelled', 'compensated'])
+
+function watch(
+  live: LiveRun,
+  signal: AbortSignal | undefined,
+): { readonly came: Promise<void>; readonly forget: () => void } {
+  let forget = (): void => {}
+  const came = new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, POLL_MS)
+    const unlisten = live.listen(resolve)
+    signal?.addEventListener('abort', () => resolve(), { once: true })
+    forget = () => {
+      clearTimeout(timer)
+      unlisten()
+      resolve()
+    }
+  })
+  return { came, forget: () => forget() }
+}

@@ -1,0 +1,231 @@
+/** A run of a plan in a store, as its methods change it. */
+import type { Digest } from '../../base/digest.ts'
+import { CaissonError } from '../../base/errors.ts'
+import type { DefinedPlan } from '../../graph/plan/define-plan.ts'
+import type { Plan } from '../../graph/plan/plan.ts'
+import {
+  answerEvents,
+  type Decision,
+  type DoubtAnswer,
+  decisionEvents,
+  doubtsOf,
+  type OpenDoubt,
+  type OpenRequest,
+  outsideEvents,
+  requestsOf,
+} from '../../graph/run/decisions.ts'
+import type { RunEvent } from '../../graph/run/run-event.ts'
+import type { RunState } from '../../graph/run/run-state.ts'
+import { RunValues } from '../../graph/run/run-values.ts'
+import { ENDED } from '../../graph/run/transitions.ts'
+import { checkBy } from './check-by.ts'
+import type { HeldPlanRun } from './held-plan-run.ts'
+import type { LiveRun } from './live-run.ts'
+import { outcomeOf } from './plan-outcome.ts'
+import { pointOf } from './plan-record.ts'
+import type {
+  ApproveOptions,
+  By,
+  EventsOptions,
+  PlanOutcome,
+  PlanRun,
+  PositionedEvent,
+  ReasonOptions,
+  ResumePlanOptions,
+  StartOptions,
+} from './plan-run.ts'
+import { readStanding, requestOf } from './read-standing.ts'
+import { runEvents } from './run-events.ts'
+import { type RunView, viewOf, wasInterrupted } from './run-view.ts'
+
+export class StoredPlanRun implements PlanRun {
+  readonly #live: LiveRun
+  readonly #plan: DefinedPlan
+
+  constructor(live: LiveRun, plan: DefinedPlan) {
+    this.#live = live
+    this.#plan = plan
+  }
+
+  get run(): string {
+    return this.#live.owner.run
+  }
+
+  get plan(): Plan {
+    return this.#plan.plan
+  }
+
+  get digest(): Digest {
+    return this.#plan.digest
+  }
+
+  async view(): Promise<RunView> {
+    const { parts, owner, isDriven } = this.#live
+    const { plan, state, point, request } = await readStanding(parts, owner)
+    const isAtWork = isDriven || (wasInterrupted(state) && (await this.#live.isHeldElsewhere()))
+    return viewOf({ run: this.run, plan, state, point, request, isDriven: isAtWork })
+  }
+
+  async requests(): Promise<readonly OpenRequest[]> {
+    const { state, values } = await this.#read()
+    return requestsOf(state, values)
+  }
+
+  async doubts(): Promise<readonly OpenDoubt[]> {
+    const { state, values } = await this.#read()
+    return doubtsOf(state, values)
+  }
+
+  async approve({ by, digest, comment }: ApproveOptions): Promise<void> {
+    checkBy(by)
+    await this.#live.change(async ({ state }) => {
+      const request = requestOf(this.#live.owner, state)
+      if (digest !== request) {
+        throw new CaissonError(
+          'approval_mismatch',
+          'What is approved is not what was proposed: approve the `request` of the view.',
+          { details: { request } },
+        )
+      }
+      this.#checkTools(state)
+      return [{ type: 'approved', request, by, ...(comment !== undefined && { comment }) }]
+    })
+  }
+
+  async reject({ by, reason }: ReasonOptions): Promise<void> {
+    checkBy(by)
+    await this.#live.change(async () => [{ type: 'rejected', by, reason }])
+  }
+
+  async start({ by, signal }: StartOptions): Promise<void> {
+    checkBy(by)
+    const { parts } = this.#live
+    await this.#live.change(
+      async ({ state }) => {
+        this.#checkTools(state)
+        return [{ type: 'started', by, atMs: Math.max(parts.hostClock.now(), state.timeMs) }]
+      },
+      true,
+      signal,
+    )
+  }
+
+  async resume(options: ResumePlanOptions): Promise<void> {
+    checkBy(options.by)
+    await this.#live.change((held) => this.#resumption(held, options), true, options.signal)
+  }
+
+  /** What is recorded when a run goes on. */
+  async #resumption(held: HeldPlanRun, options: ResumePlanOptions): Promise<readonly RunEvent[]> {
+    const { by, answers = [], more } = options
+    const { state, values } = held
+    checkMayGoOn(state)
+    // It goes on already: by whoever drives it here.
+    if (this.#live.isDriven) return []
+    this.#checkTools(state)
+    const nowMs = this.#live.parts.hostClock.now()
+    const events = [...(await answerEvents(state, values, answers, nowMs))]
+    const isFrozen = state.status === 'frozen'
+    if (!isFrozen && !wasInterrupted(state)) return events
+    const point = pointOf(this.#live.owner, held.end)
+    checkPoint(options, point)
+    checkDoubts(state, events)
+    const isRunning = state.status === 'running'
+    if (isRunning)
+      events.push({ type: 'frozen', reason: 'interrupted', message: 'Whoever drove the run stopped.' })
+    events.push({ type: 'confirmed', point, by, ...(more && { more }) })
+    return events
+  }
+
+  async decide(decisions: Decision | readonly Decision[]): Promise<void> {
+    const all = listOf(decisions)
+    await this.#live.change(({ state, values }) => decisionEvents(state, values, all, this.#now()))
+  }
+
+  async answer(answers: DoubtAnswer | readonly DoubtAnswer[]): Promise<void> {
+    const all = listOf(answers)
+    await this.#live.change(({ state, values }) => answerEvents(state, values, all, this.#now()))
+  }
+
+  async send(event: string, value: unknown, { by }: By): Promise<void> {
+    checkBy(by)
+    await this.#live.change(({ state, values }) =>
+      outsideEvents(state, values, { name: event, value, by }, this.#now()),
+    )
+  }
+
+  async cancel({ by, reason }: ReasonOptions): Promise<void> {
+    checkBy(by)
+    await this.#live.change(async () => [{ type: 'cancel_asked', by, reason }], true)
+  }
+
+  events(options: EventsOptions = {}): AsyncIterable<PositionedEvent> {
+    return runEvents(this.#live, options)
+  }
+
+  async outcome(): Promise<PlanOutcome> {
+    const rest = await this.#live.rest()
+    if (rest !== undefined) return rest
+    const { state, values, point } = await this.#read()
+    return outcomeOf(this.run, state, values, point)
+  }
+
+  async #read(): Promise<{ readonly state: RunState; readonly values: RunValues; readonly point: Digest }> {
+    const { parts, owner } = this.#live
+    const { state, point } = await readStanding(parts, owner)
+    return { state, point, values: new RunValues(parts.store) }
+  }
+
+  /** @throws CaissonError `tool_changed`, `unknown_capability` */
+  #checkTools({ proposal }: RunState): void {
+    const before = proposal?.tools ?? {}
+    const now = this.#live.parts.tools(Object.keys(before))
+    const changed = Object.keys(before).filter((name) => before[name] !== now[name])
+    if (changed.length === 0) return
+    throw new CaissonError(
+      'tool_changed',
+      `${changed.map((name) => `"${name}"`).join(', ')} ${changed.length === 1 ? 'is' : 'are'} described in another way than when the run was proposed: propose it again.`,
+      { details: { tools: changed } },
+    )
+  }
+
+  #now(): number {
+    return this.#live.parts.hostClock.now()
+  }
+}
+
+function listOf<T>(one: T | readonly T[]): readonly T[] {
+  return Array.isArray(one) ? (one as readonly T[]) : [one as T]
+}
+
+/** @throws CaissonError `invalid_transition` */
+function checkMayGoOn({ status = 'proposed' }: RunState): void {
+  if (!ENDED.has(status) && status !== 'proposed' && status !== 'approved') return
+  const what = ENDED.has(status) ? 'it has ended' : 'start it first'
+  throw new CaissonError('invalid_transition', `The run is ${status}: ${what}.`, { details: { status } })
+}
+
+/** @throws CaissonError `confirmation_required` */
+function checkPoint({ point: seen, unseen }: ResumePlanOptions, point: Digest): void {
+  if (unseen === true || seen === point) return
+  const what =
+    seen === undefined
+      ? 'Look at where it stands, and resume it with that `point`.'
+      : 'It does not stand any more where it was looked at: look again.'
+  throw new CaissonError('confirmation_required', `The run stands still. ${what}`, { details: { point } })
+}
+
+/** @throws CaissonError `in_doubt` */
+function checkDoubts(state: RunState, answers: readonly RunEvent[]): void {
+  const settled = new Set(answers.flatMap((event) => ('node' in event ? [event.node] : [])))
+  const open = [...state.live.values()].filter(
+    ({ status, path }) => status === 'frozen' && !settled.has(path),
+  )
+  if (open.length === 0) return
+  const nodes = open.map(({ path }) => path)
+  throw new CaissonError(
+    'in_doubt',
+    `Whether ${nodes.map((path) => `"${path}"`).join(', ')} took effect is not known: say what became of it (\`answers\`).`,
+    { details: { nodes } },
+  )
+}
