@@ -10,9 +10,9 @@ import type { Limits } from '../../machine/limits.ts'
 import { amountOf } from '../plan/budget-share.ts'
 import type { Budget } from '../plan/plan.ts'
 import type { NodeState, ScopeState } from './node-state.ts'
-import type { Used } from './run-event.ts'
+import type { GrantUsed, Used } from './run-event.ts'
 import type { RunState } from './run-state.ts'
-import { addUsed, negated, USED_PARTS } from './used.ts'
+import { addGrantUsed, addUsed, negated, USED_PARTS } from './used.ts'
 
 /** What is left; a part that is not there is not bounded. */
 export type Left = Used
@@ -21,11 +21,31 @@ export type Left = Used
 export class Reserve {
   #run: Used = {}
   readonly #nodes = new Map<string, Used>()
+  /** Of rights, by places and capabilities. */
+  readonly #rights = new Map<string, GrantUsed>()
+  #waiting: (() => void)[] = []
 
-  /** @returns what gives it back */
-  take(node: NodeState, used: Used): () => void {
-    this.#add(node, used)
-    return () => this.#add(node, negated(used))
+  /**
+   * @param places at which the node's rights are granted: what is set apart of them
+   * @returns what gives it back
+   */
+  take(node: NodeState, used: Used, places: readonly string[] = []): () => void {
+    this.#add(node, used, places)
+    return () => {
+      this.#add(node, negated(used), places)
+      const waiting = this.#waiting
+      this.#waiting = []
+      for (const goOn of waiting) goOn()
+    }
+  }
+
+  /** Resolves when something is given back, or the signal is raised. */
+  freed(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve)
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    })
   }
 
   /** For a node and all in it; without one, for the run. */
@@ -33,23 +53,41 @@ export class Reserve {
     return path === undefined ? this.#run : (this.#nodes.get(path) ?? {})
   }
 
-  #add(node: NodeState, used: Used): void {
+  /** Of a right. */
+  ofRight(place: string, capability: string): GrantUsed {
+    return this.#rights.get(`${place}\n${capability}`) ?? {}
+  }
+
+  #add(node: NodeState, { by, ...used }: Used, places: readonly string[]): void {
     this.#run = addUsed(this.#run, used)
-    for (let at: NodeState | undefined = node; at !== undefined; at = at.scope.owner)
-      this.#nodes.set(at.path, addUsed(this.of(at.path), used))
+    for (let at: NodeState | undefined = node; at !== undefined; at = at.scope.owner) {
+      const sum = addUsed(this.of(at.path), used)
+      if (Object.keys(sum).length > 0) this.#nodes.set(at.path, sum)
+      else this.#nodes.delete(at.path)
+    }
+    if (by === undefined) return
+    for (const place of places) {
+      for (const [capability, taken] of Object.entries(by)) {
+        const key = `${place}\n${capability}`
+        this.#rights.set(key, addGrantUsed(this.#rights.get(key) ?? {}, taken))
+      }
+    }
   }
 }
 
 /** What the nodes of a scope may still use, by everything around them. */
 export function leftIn(state: RunState, scope: ScopeState, reserve: Reserve): Left {
-  let left = minus(
-    state.plan.budget,
-    addUsed(addUsed(state.used, reserve.of(undefined)), negated(state.more)),
-  )
+  const { budget } = state.plan
+  // Most things have no budget: nothing is summed up for them.
+  let left: Left =
+    budget === undefined
+      ? {}
+      : minus(budget, addUsed(addUsed(state.used, reserve.of(undefined)), negated(state.more)))
   for (let at = scope.owner; at !== undefined; at = at.scope.owner) {
+    const within = at.node.kind === 'plan' ? at.node.plan.budget : undefined
+    if (at.node.budget === undefined && within === undefined) continue
     const used = addUsed(at.used, reserve.of(at.path))
-    left = least(left, minus(at.node.budget, used))
-    if (at.node.kind === 'plan') left = least(left, minus(at.node.plan.budget, used))
+    left = least(least(left, minus(at.node.budget, used)), minus(within, used))
   }
   return left
 }
