@@ -6,7 +6,7 @@
  */
 import { CaissonError } from '../base/errors.ts'
 import { DEFAULT_VALUE_LIMITS, type ValueLimits } from './limits.ts'
-import { plainJsonText, plainJsonValue } from './plain-json.ts'
+import { plainJsonBytes, plainJsonValue } from './plain-json.ts'
 import { fromTaggedJson, toTaggedJson } from './tagged-json.ts'
 
 const utf8 = new TextEncoder()
@@ -17,7 +17,7 @@ const fatalUtf8 = new TextDecoder('utf-8', { fatal: true })
  * @throws CaissonError `value_refused`, `value_too_large`, `value_too_deep`
  */
 export function encodeOrdered(value: unknown, limits: ValueLimits = DEFAULT_VALUE_LIMITS): Uint8Array {
-  return utf8.encode(plainJsonText(value, limits) ?? JSON.stringify(toTaggedJson(value, limits)))
+  return plainJsonBytes(value, limits) ?? utf8.encode(JSON.stringify(toTaggedJson(value, limits)))
 }
 
 /**

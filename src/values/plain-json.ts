@@ -14,7 +14,7 @@ import { TAG_KEY } from './tagged-json-form.ts'
 /** Nesting that is followed: recursion never meets the native stack. */
 const MOST_DEPTH = 32
 
-/** Below: no pass over the text for what has to be escaped. */
+/** Longer texts are quoted by the platform. */
 const SHORT_TEXT = 64
 
 /** Bytes of a value by the canonical size rule, beside the characters of its text. */
@@ -22,11 +22,18 @@ const NODE_BYTES = 8
 
 const UNDEFINED_TEXT = `{"${TAG_KEY}":"undefined"}`
 
-/** The text of `value`, whose objects are copies: no accessors, no proxies. Undefined where it is not plain. */
-export function plainJsonText(value: unknown, limits: ValueLimits): string | undefined {
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const COLON = 0x3a
+
+/** The text of `value` as UTF-8. Its objects are copies: no accessors, no proxies. Undefined where it is not plain. */
+export function plainJsonBytes(value: unknown, limits: ValueLimits): Uint8Array | undefined {
   const writer = new PlainWriter()
-  const text = writer.write(value, Math.min(MOST_DEPTH, limits.depth))
-  return text === undefined || !isWithin(limits, text.length, writer.nodes) ? undefined : text
+  const isPlain = writer.write(value, Math.min(MOST_DEPTH, limits.depth))
+  const bytes = isPlain && isWithin(limits, writer.length, writer.nodes) ? writer.bytes() : undefined
+  writer.close()
+  return bytes
 }
 
 /**
@@ -42,77 +49,150 @@ export function plainJsonValue(json: unknown, limits: ValueLimits, textLength: n
   return json
 }
 
-/** No value is larger than its text and its nodes. */
+/** No value is larger than its text, of so many characters or bytes, and its nodes. */
 function isWithin(limits: ValueLimits, textLength: number, nodes: number): boolean {
   return nodes <= limits.nodes && textLength + NODE_BYTES * nodes <= limits.bytes
 }
 
+const utf8 = new TextEncoder()
+
+/** Room for what most records take. */
+const FIRST_BYTES = 2_048
+/** More is not kept. */
+const MOST_BYTES_IDLE = 65_536
+
+/** Filled anew each time. */
+let idle: Uint8Array | undefined
+
+/** Writes bytes: a text that is put together of pieces is one object for each of them, and is gone through again. */
 class PlainWriter {
   nodes = 0
+  length = 0
+  #room: Uint8Array
   /** An object that comes twice is shared. */
   readonly #met = new Set<object>()
 
-  write(value: unknown, depth: number): string | undefined {
+  constructor() {
+    this.#room = idle ?? new Uint8Array(FIRST_BYTES)
+    idle = undefined
+  }
+
+  bytes(): Uint8Array {
+    return this.#room.slice(0, this.length)
+  }
+
+  /** Nothing is written after that. */
+  close(): void {
+    if (this.#room.length <= MOST_BYTES_IDLE) idle = this.#room
+  }
+
+  /** Whether it could: otherwise what was written is of no use. */
+  write(value: unknown, depth: number): boolean {
     this.nodes += 1
     switch (typeof value) {
       case 'string':
-        return quoted(value)
+        this.#quoted(value)
+        return true
       case 'number':
-        return Number.isFinite(value) && !Object.is(value, -0) ? String(value) : undefined
+        if (!Number.isFinite(value) || Object.is(value, -0)) return false
+        this.#ascii(String(value))
+        return true
       case 'boolean':
-        return value ? 'true' : 'false'
+        this.#ascii(value ? 'true' : 'false')
+        return true
       case 'undefined':
-        return UNDEFINED_TEXT
+        this.#ascii(UNDEFINED_TEXT)
+        return true
       case 'object':
-        return value === null ? 'null' : this.#object(value, depth)
+        if (value !== null) return this.#object(value, depth)
+        this.#ascii('null')
+        return true
       default:
-        return undefined
+        return false
     }
   }
 
-  #object(value: object, depth: number): string | undefined {
-    if (depth === 0 || this.#met.has(value)) return undefined
+  #object(value: object, depth: number): boolean {
+    if (depth === 0 || this.#met.has(value)) return false
     this.#met.add(value)
     const prototype: unknown = Object.getPrototypeOf(value)
     if (prototype === Object.prototype) return this.#record(value as Record<string, unknown>, depth - 1)
-    return prototype === Array.prototype ? this.#list(value as unknown[], depth - 1) : undefined
+    return prototype === Array.prototype && this.#list(value as unknown[], depth - 1)
   }
 
-  #record(record: Record<string, unknown>, depth: number): string | undefined {
-    let text = '{'
+  #record(record: Record<string, unknown>, depth: number): boolean {
+    this.#ascii('{')
+    let isFirst = true
     for (const key of Object.keys(record)) {
-      const written = key === TAG_KEY ? undefined : this.write(record[key], depth)
-      if (written === undefined) return undefined
-      text += `${text.length === 1 ? '' : ','}${quoted(key)}:${written}`
+      if (key === TAG_KEY) return false
+      if (!isFirst) this.#byte(COMMA)
+      isFirst = false
+      this.#quoted(key)
+      this.#byte(COLON)
+      if (!this.write(record[key], depth)) return false
     }
-    return `${text}}`
+    this.#ascii('}')
+    return true
   }
 
-  #list(list: readonly unknown[], depth: number): string | undefined {
+  #list(list: readonly unknown[], depth: number): boolean {
     const keys = Object.keys(list)
     // With a hole or a name, the last key is another one.
     if (keys.length !== list.length || (keys.length > 0 && keys.at(-1) !== String(list.length - 1)))
-      return undefined
-    let text = '['
+      return false
+    this.#ascii('[')
     for (let i = 0; i < list.length; i++) {
-      const written = this.write(list[i], depth)
-      if (written === undefined) return undefined
-      text += `${i === 0 ? '' : ','}${written}`
+      if (i > 0) this.#byte(COMMA)
+      if (!this.write(list[i], depth)) return false
     }
-    return `${text}]`
+    this.#ascii(']')
+    return true
   }
-}
 
-function quoted(text: string): string {
-  return text.length <= SHORT_TEXT && needsNoEscape(text) ? `"${text}"` : JSON.stringify(text)
-}
-
-function needsNoEscape(text: string): boolean {
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i)
-    if (unit < 0x20 || unit > 0x7e || unit === 0x22 || unit === 0x5c) return false
+  #quoted(text: string): void {
+    if (text.length <= SHORT_TEXT && this.#plainQuoted(text)) return
+    const quoted = utf8.encode(JSON.stringify(text))
+    this.#reserve(quoted.length)
+    this.#room.set(quoted, this.length)
+    this.length += quoted.length
   }
-  return true
+
+  /** False, and nothing written, where something in it has to be escaped or takes more than a byte. */
+  #plainQuoted(text: string): boolean {
+    this.#reserve(text.length + 2)
+    const room = this.#room
+    let at = this.length
+    room[at++] = QUOTE
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i)
+      if (unit < 0x20 || unit > 0x7e || unit === QUOTE || unit === BACKSLASH) return false
+      room[at++] = unit
+    }
+    room[at++] = QUOTE
+    this.length = at
+    return true
+  }
+
+  #ascii(text: string): void {
+    this.#reserve(text.length)
+    const room = this.#room
+    let at = this.length
+    for (let i = 0; i < text.length; i++) room[at++] = text.charCodeAt(i)
+    this.length = at
+  }
+
+  #byte(byte: number): void {
+    this.#reserve(1)
+    this.#room[this.length++] = byte
+  }
+
+  #reserve(extra: number): void {
+    const needed = this.length + extra
+    if (needed <= this.#room.length) return
+    const grown = new Uint8Array(Math.max(2 * this.#room.length, needed))
+    grown.set(this.#room.subarray(0, this.length))
+    this.#room = grown
+  }
 }
 
 /** Where `undefined` stands. */
