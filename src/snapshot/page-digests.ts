@@ -33,10 +33,10 @@ export class PageDigests {
 
   /** @param before those of the group that this one is made of */
   constructor(before?: PageDigests) {
-    this.#entries = before?.#entries
+    this.#entries = before === undefined ? undefined : before.#entries
     this.#isShared = true
-    this.#low = before?.#low ?? 0
-    this.#high = before?.#high ?? 0
+    this.#low = before === undefined ? 0 : before.#low
+    this.#high = before === undefined ? 0 : before.#high
   }
 
   /** Page `i` is another one now. */
