@@ -1,12 +1,13 @@
 /** Runs a chain whose syncs are counted from outside: `syncs-process.ts SUBJECT RUNS`. */
+import { directoryChain, sqliteChain } from '../subjects/caisson-plans.ts'
 import { langgraphSqliteChain } from '../subjects/langgraph.ts'
 import { type Chain, SHORT } from './chain.ts'
 import type { TracedSubject } from './syncs.ts'
 
 const CHAINS: Readonly<Record<TracedSubject, () => Promise<Chain>>> = {
   'langgraph-sqlite': () => langgraphSqliteChain(SHORT),
-  'caisson-directory': () => Promise.reject(new Error('not yet')),
-  'caisson-sqlite': () => Promise.reject(new Error('not yet')),
+  'caisson-directory': directoryChain,
+  'caisson-sqlite': sqliteChain,
 }
 
 const [subject = '', runs = ''] = process.argv.slice(2)

@@ -1,6 +1,12 @@
 /** Every subject, in the order of the tables. A new one is a file and a line here. */
 import { openCaisson } from './caisson.ts'
 import { openCaissonBare } from './caisson-bare.ts'
+import {
+  openPlansInDirectory,
+  openPlansInMemory,
+  openPlansInPostgres,
+  openPlansInSqlite,
+} from './caisson-plans.ts'
 import { openDbos } from './dbos.ts'
 import { openMetered, openUnmetered } from './engine-builds.ts'
 import { openIsolatedVm } from './isolated-vm.ts'
@@ -26,6 +32,10 @@ export const SUBJECTS: readonly SubjectSource[] = [
   { id: 'isolated-vm', open: openIsolatedVm },
   { id: 'worker-threads', open: openWorkerThreads },
   { id: 'node-vm', open: openNodeVm },
+  { id: 'caisson-memory', open: openPlansInMemory },
+  { id: 'caisson-directory', open: openPlansInDirectory },
+  { id: 'caisson-sqlite', open: openPlansInSqlite },
+  { id: 'caisson-postgres', open: openPlansInPostgres },
   { id: 'xstate', open: openXstate },
   { id: 'langgraph-memory', open: openLanggraphMemory },
   { id: 'langgraph-exit', open: openLanggraphExit },
