@@ -8,46 +8,12 @@ import { describe, expect, it } from 'vitest'
 import { openRunStoreIn } from '../../host-bindings/store/node/directory-run-store.node.ts'
 import { CaissonError } from '../../src/base/errors.ts'
 import type { RunStore } from '../../src/ports/run-store.ts'
+import { FAILURES, type Failure, fail } from './disk-failures.ts'
 import { listOperations } from './power-cut.ts'
 import { simulateMachine } from './simulated-machine.ts'
 import { lookInto, pictureAfter, STORY, StoryTeller } from './store-story.ts'
 import { VolatileDisk } from './volatile-disk.ts'
-import { isChange, type Operation, type Watcher, watchFolder } from './watched-folder.ts'
-
-/** A way to fail, and the code that it must lead to. */
-interface Failure {
-  readonly code: 'store_failed' | 'quota_exceeded'
-  meets(operation: Operation): boolean
-  watcher(number: number): Watcher
-}
-
-const fail = (errno: string, { name, file }: Operation): never => {
-  if (name === 'datasync' && file !== undefined) VolatileDisk.dropWrites(file)
-  throw Object.assign(new Error(`${errno}: ${name}`), { code: errno })
-}
-const at = (number: number, errno: string) => (operation: Operation) => {
-  if (operation.number === number && isChange(operation)) fail(errno, operation)
-}
-const FAILURES: Readonly<Record<string, Failure>> = {
-  'EIO instead of it': {
-    code: 'store_failed',
-    meets: isChange,
-    watcher: (number) => ({ before: at(number, 'EIO') }),
-  },
-  'EIO after it happened': {
-    code: 'store_failed',
-    meets: isChange,
-    watcher: (number) => ({ after: at(number, 'EIO') }),
-  },
-  'ENOSPC after half of it': {
-    code: 'quota_exceeded',
-    meets: ({ name }) => ['write', 'openFile', 'makeDirectory', 'link', 'rename', 'datasync'].includes(name),
-    watcher: (number) => ({
-      shorten: (operation, bytes) => (operation.number === number ? Math.floor(bytes / 2) : bytes),
-      after: at(number, 'ENOSPC'),
-    }),
-  },
-}
+import { type Operation, watchFolder } from './watched-folder.ts'
 
 /**
  * Tells the story on a disk that fails once.

@@ -10,21 +10,32 @@
  */
 import { sha256, sha256Bytes } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
+import type { Allowance } from '../../capability/allowance.ts'
 import type { Answer, GuestFailure, PendingCall } from '../../capability/call.ts'
 import { Refusal } from '../../capability/call.ts'
 import type { Gate, GateOptions } from '../../capability/gate.ts'
 import type { Grant } from '../../capability/grant.ts'
 import { StopSource } from '../../capability/stop.ts'
-import { argumentProblem, ruleOf } from '../../graph/plan/authority.ts'
+import { ruleOf } from '../../graph/plan/authority.ts'
 import type { Plan, PlanGrant } from '../../graph/plan/plan.ts'
+import { type Rights, rightsAt, UNDO } from '../../graph/plan/rights-at.ts'
 import type { Evaluated, EvaluateExpression } from '../../graph/run/evaluate.ts'
 import { failureOf } from '../../graph/run/failure-class.ts'
-import type { CallWork, NodeWork, ProgramWork, WorkEnd } from '../../graph/run/node-work.ts'
+import {
+  type CallWork,
+  isKept,
+  type NodeWork,
+  type ProgramWork,
+  type WorkEnd,
+} from '../../graph/run/node-work.ts'
+import type { Ran, Used } from '../../graph/run/run-event.ts'
 import type { Limits } from '../../machine/limits.ts'
 import type { CallIntent, CallLog, CallResult } from '../../ports/call-log.ts'
 import { measureValue } from '../../values/copy-value.ts'
+import { digestValue } from '../../values/digest-value.ts'
 import type { ResumeOptions, RunOptions } from '../options.ts'
 import type { Outcome } from '../outcome.ts'
+import { nodeGrants } from './node-grants.ts'
 
 export interface PlanWorkParts {
   readonly plan: Plan
@@ -38,6 +49,8 @@ export interface PlanWorkParts {
   readonly openGate: (grants: readonly Grant[], options: Pick<GateOptions, 'guestId' | 'callLog'>) => Gate
   readonly runProgram: (source: string, options: RunOptions) => Promise<Outcome>
   readonly resumeProgram: (run: string, options: ResumeOptions) => Promise<Outcome>
+  /** What the calls of a kept run took of its grants, by its record; undefined where there is none. */
+  readonly tookBefore?: (run: string) => Promise<Used['by']>
   /** What all programs have in common. */
   readonly whose: Pick<RunOptions, 'domain' | 'principal'>
 }
@@ -52,17 +65,40 @@ const EXPRESSION_LIMITS: Partial<Limits> = {
 
 export class PlanWork implements NodeWork {
   readonly #parts: PlanWorkParts
+  readonly #callLog: CallLog
   readonly #gate: Gate
+  /** Of calls, by the places of the plans that they are in. */
+  readonly #gates = new Map<string, Gate>()
   /** Calls that are under way, by their numbers. */
   readonly #recording = new Map<number, CallWork>()
 
   constructor(parts: PlanWorkParts) {
     this.#parts = parts
-    const callLog: CallLog = {
+    this.#callLog = {
       intent: (intent) => this.#intent(intent),
       result: (result) => this.#result(result),
     }
-    this.#gate = parts.openGate((parts.plan.grants ?? []).map(gateGrant), { guestId: parts.guestId, callLog })
+    this.#gate = this.#gateOf(rightsAt(parts.plan, ''))
+  }
+
+  #gateOf(rights: readonly Rights[]): Gate {
+    const place = rights[0]?.place ?? ''
+    const known = this.#gates.get(place)
+    if (known !== undefined) return known
+    const { openGate, guestId } = this.#parts
+    const gate = openGate(nodeGrants(rights, this.#allowance), { guestId, callLog: this.#callLog })
+    this.#gates.set(place, gate)
+    return gate
+  }
+
+  /** Every call has its own. */
+  readonly #allowance: Allowance = {
+    reserve: (taking) => {
+      const work = this.#recording.get(taking.call)
+      if (work !== undefined) return work.allowance.reserve(taking)
+      return { code: 'budget_exhausted', message: 'No node makes this call.', details: { unit: 'calls' } }
+    },
+    receive: (result) => this.#recording.get(result.call)?.allowance.receive(result) === true,
   }
 
   async call(work: CallWork): Promise<WorkEnd> {
@@ -78,13 +114,14 @@ export class PlanWork implements NodeWork {
     this.#recording.set(call, work)
     const stop = stopOf(work)
     try {
+      const gate = this.#gateOf(rightsAt(this.#parts.plan, work.path.replace(UNDO, '')))
       if (recorded === undefined)
-        return this.#callEnd(work, (await this.#gate.call(pending, stop.source)).answer, stop)
-      const admission = await this.#gate.readmit(pending, stop.source)
-      const ended = admission instanceof Refusal ? admission : await this.#gate.invoke(admission, stop.source)
+        return this.#callEnd(work, (await gate.call(pending, stop.source)).answer, stop)
+      const admission = await gate.readmit(pending, stop.source)
+      const ended = admission instanceof Refusal ? admission : await gate.invoke(admission, stop.source)
       if (admission instanceof Refusal)
         return { end: 'failure', error: failureOf(admission.failure), repeatable: false }
-      const { answer } = await this.#gate.conclude(admission, ended, stop.source)
+      const { answer } = await gate.conclude(admission, ended, stop.source)
       return this.#callEnd(work, answer, stop)
     } finally {
       this.#recording.delete(call)
@@ -108,8 +145,9 @@ export class PlanWork implements NodeWork {
     return { end: 'failure', error: failureOf(error), repeatable }
   }
 
-  async #intent({ id, idempotencyKey, repeatable }: CallIntent): Promise<void> {
-    await this.#recording.get(id)?.admitted({ key: idempotencyKey, repeatable: repeatable === true })
+  async #intent({ id, idempotencyKey, repeatable, args }: CallIntent): Promise<void> {
+    const work = this.#recording.get(id)
+    await work?.admitted({ key: idempotencyKey, repeatable: repeatable === true, args: digestValue(args) })
   }
 
   async #result(result: CallResult): Promise<void> {
@@ -121,14 +159,14 @@ export class PlanWork implements NodeWork {
 
   async program(work: ProgramWork): Promise<WorkEnd> {
     const { path, node, input, attempt, atMs, resumed, signal, timeoutMs, limits: own } = work
-    const grants = (node.grants ?? []).map((grant) => this.#programGrant(grant))
+    const grants = isKept(node) ? nodeGrants(rightsAt(this.#parts.plan, path), work.allowance) : []
     const limits = { ...own, wallMs: Math.min(own.wallMs, timeoutMs ?? own.wallMs) }
-    const run = grants.length > 0 ? this.#programRun(path, attempt) : undefined
-    const common = { ...this.#parts.whose, grants, signal }
+    const run = isKept(node) ? programRun(this.#parts.run, path, attempt) : undefined
+    const { guard } = this.#parts.plan
+    const common = { ...this.#parts.whose, grants, signal, limits, ...(guard && { guard }) }
     const options: RunOptions = {
       ...common,
       input,
-      limits,
       seed: programSeed(this.#parts.guestId, path, attempt),
       ...(node.language && { language: node.language }),
       ...(node.modules && { modules: node.modules }),
@@ -138,12 +176,13 @@ export class PlanWork implements NodeWork {
     const begin = (): Promise<Outcome> => this.#parts.runProgram(node.source ?? '', options)
     try {
       const outcome = run !== undefined && resumed ? await this.#goOn(run, common, begin) : await begin()
-      const { fuel, calls, wallMs: activeMs, bytesIn, bytesOut } = outcome.usage
-      const used = { fuel, calls, activeMs, bytes: bytesIn + bytesOut }
-      return { ...programEnd(outcome, signal, this.#mayRepeat(node.grants)), used }
+      const { fuel, wallMs: activeMs, bytesIn, bytesOut } = outcome.usage
+      // Its calls are counted where they are made. Of one that goes on, the outcome says what all its lives used.
+      const used = onTop({ fuel, activeMs, bytes: bytesIn + bytesOut }, work.counted)
+      return { ...programEnd(outcome, signal, this.#mayRepeat(node.grants)), used, ran: ranBy(outcome) }
     } catch (error) {
       if (!CaissonError.is(error)) throw error
-      if (LOST.has(error.code)) return { end: 'lost', error }
+      if (!OF_THE_NODE.has(error.code)) return { end: 'lost', error }
       const { code, message } = error
       return { end: 'failure', error: failureOf({ code, message }), repeatable: false }
     }
@@ -159,28 +198,8 @@ export class PlanWork implements NodeWork {
     }
   }
 
-  /** Paths are longer than names of runs may be, and each attempt is a run of its own. */
-  #programRun(path: string, attempt: number): string {
-    const name = sha256(new TextEncoder().encode(`${path}\n${attempt}`)).slice(
-      'sha256:'.length,
-      'sha256:'.length + 24,
-    )
-    return `${this.#parts.run}.${name}`
-  }
-
-  /** The conditions of the plan hold for its programs too, beside their own. */
-  #programGrant(grant: PlanGrant): Grant {
-    const own = ruleOf(grant)
-    const plans = (this.#parts.plan.grants ?? [])
-      .map(ruleOf)
-      .find(({ capability }) => capability === own.capability)
-    const joined = { ...plans, ...own, approve: own.approve === true || plans?.approve === true }
-    const { only: _only, approve, ...rest } = joined
-    return {
-      ...rest,
-      ...(approve && { approve }),
-      constrain: (args) => argumentProblem(plans?.only, args) ?? argumentProblem(own.only, args) ?? true,
-    }
+  async tookBefore(path: string, attempt: number): Promise<Used['by']> {
+    return this.#parts.tookBefore?.(programRun(this.#parts.run, path, attempt))
   }
 
   #mayRepeat(grants: readonly PlanGrant[] = []): boolean {
@@ -210,22 +229,39 @@ export class PlanWork implements NodeWork {
   }
 }
 
+/** Name of a kept run: paths are longer than names may be, and each attempt is a run of its own. */
+export function programRun(run: string, path: string, attempt: number): string {
+  const digest = sha256(new TextEncoder().encode(`${path}\n${attempt}`))
+  return `${run}.${digest.slice('sha256:'.length, 'sha256:'.length + 24)}`
+}
+
+function ranBy({ engine, stateDigest, log }: Outcome): Ran {
+  return { engine, ...(stateDigest !== undefined && { state: stateDigest }), ...(log && { log }) }
+}
+
 /** Equal for every process that goes on with an attempt, and different for any other. */
 export function programSeed(guestId: string, path: string, attempt: number): Uint8Array {
   return sha256Bytes(new TextEncoder().encode(JSON.stringify(['program seed 1', guestId, path, attempt])))
 }
 
-const LOST: ReadonlySet<string> = new Set([
-  'lease_lost',
-  'store_conflict',
-  'store_failed',
-  'disposed',
-  'aborted',
+/**
+ * What a program is refused for itself, in whatever process. Everything else that is thrown is of this one, or of the
+ * store: another one may go on, and nothing has failed that would have to be undone.
+ */
+const OF_THE_NODE: ReadonlySet<string> = new Set([
+  'invalid_argument',
+  'invalid_limit',
+  'value_refused',
+  'value_too_large',
+  'value_too_deep',
 ])
 
-function gateGrant(grant: PlanGrant): Grant {
-  const { only, ...rule } = ruleOf(grant)
-  return only === undefined ? rule : { ...rule, constrain: (args) => argumentProblem(only, args) ?? true }
+/** What is more than what is known of it. */
+function onTop(used: Used, counted: Used): Used {
+  const parts = (['fuel', 'activeMs', 'bytes'] as const).map(
+    (part) => [part, Math.max(0, (used[part] ?? 0) - (counted[part] ?? 0))] as const,
+  )
+  return Object.fromEntries(parts)
 }
 
 function programEnd(outcome: Outcome, signal: AbortSignal, repeatable: boolean): WorkEnd {
@@ -241,7 +277,7 @@ function programEnd(outcome: Outcome, signal: AbortSignal, repeatable: boolean):
         code: 'budget_exhausted',
         message,
       } as const
-      return { end: 'failure', error, repeatable }
+      return { end: 'failure', error, repeatable, limit }
     }
     case 'failed': {
       const { code = 'capability_failed', name, message } = outcome.error
