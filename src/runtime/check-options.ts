@@ -129,6 +129,7 @@ const RUNTIME: OptionChecks<RuntimeOptions> = {
   limits: anObject,
   guard: RUN.guard,
   maxMemoryBytes: wholeFrom(2 ** 20, 2 ** 31),
+  reexecute: trueOrFalse,
   concurrency: wholeFrom(1),
   concurrencyPerDomain: wholeFrom(1),
   instances: wholeFrom(1),

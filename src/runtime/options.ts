@@ -200,4 +200,5 @@ export interface ResumeOptions extends Omit<RestoreOptions, 'fork'>, Pick<RunOpt
 export type RepeatOptions = Pick<
   RestoreOptions,
   'grants' | 'limits' | 'signal' | 'domain' | 'principal' | 'thread' | 'stateDigest'
->
+> &
+  Pick<ResumeOptions, 'reexecute'>

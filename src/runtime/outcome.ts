@@ -1,4 +1,5 @@
 /** How a run ended, with what only the runtime knows. */
+import type { Digest } from '../base/digest.ts'
 import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
 
 export type Outcome = DrivenOutcome & {
@@ -20,11 +21,20 @@ export type Outcome = DrivenOutcome & {
    * checkpoint before, and on its log.
    */
   readonly unwritten?: UnwrittenCheckpoints
+  /** Of a kept run: where its log ended. */
+  readonly log?: LogEnd
   /**
    * Where a guest failed because it reached for a capability that exists and that it was not granted: which. For the
    * embedder. It names what the guest may not know of: keep it from who wrote the program, unless they may.
    */
   readonly hint?: string
+}
+
+/** Where the log of a kept run ends. */
+export interface LogEnd {
+  readonly entries: number
+  /** Of its last entry, as it is sealed: it stands for all before it. */
+  readonly digest: Digest
 }
 
 /** How many checkpoints could not be written, and why the last one. */

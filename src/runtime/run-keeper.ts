@@ -45,7 +45,7 @@ import { holdsThread, LinePlace } from './line-place.ts'
 import type { MachineMaker } from './machine-maker.ts'
 import { checkFits, type LimitBounds, limitsAfter } from './machine-start.ts'
 import type { RepeatOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
-import type { UnwrittenCheckpoints } from './outcome.ts'
+import type { LogEnd, UnwrittenCheckpoints } from './outcome.ts'
 import type { Platform } from './platform.ts'
 import { beforeBrokenTurn, endAsRecorded, repeatTurns } from './repeat-turns.ts'
 import type { RunOwner } from './run-owner.ts'
@@ -80,6 +80,8 @@ export interface KeptOutcome {
   readonly unwritten?: UnwrittenCheckpoints | undefined
 }
 
+  /** Where its log ends. */
+  readonly log?: LogEnd | undefined
 /** How long a process that died in silence keeps the others from its runs, milliseconds. */
 export const DEFAULT_LEASE_MS = 15_000
 
@@ -150,7 +152,7 @@ export class RunKeeper {
       if (record.end !== undefined && !mayGoOn(record.end, options)) {
         if (options.checkpoint !== undefined) checkUnspent(record.end, owner.run)
         checkNothingDecided(record.end, owner.run, options)
-        return endedOutcome(record, read)
+        return { ...endedOutcome(record, read), log: logEnd(at, codec) }
       }
       if (options.reexecute !== true) checkEngine(record, this.#parts.machines.engine.id)
       if (options.changeScope !== true) await checkScope(this.#parts, owner, record, options.scope)
@@ -189,7 +191,7 @@ export class RunKeeper {
 
   /** Needs no lease and changes nothing. @throws CaissonError `not_found`, and what `Runtime.repeat` says */
   async repeat(owner: RunOwner, options: RepeatOptions): Promise<KeptOutcome> {
-    const kept = await readKeptRun(this.#parts, owner)
+    const kept = await readKeptRun(this.#parts, owner, options.reexecute)
     checkEngine(kept.record, this.#parts.machines.engine.id)
     const whole = await this.#repeat(kept, options)
     if (!('before' in whole)) return whole
@@ -390,6 +392,7 @@ export class RunKeeper {
   /** What is given as the checkpoint to go on from must be the newest one: an older one would spend things again. */
   async #checkFresh(bytes: Uint8Array, owner: RunOwner, head: RunHead | undefined): Promise<void> {
     const given = await this.#parts.checkpoints.inspect(bytes)
+      log: durable.recorder.end,
     if (given.id === head?.chain[0]) return
     throw new CaissonError(
       'checkpoint_refused',
@@ -466,3 +469,7 @@ function endedOutcome({ end }: RunRecord, read: ReadCheckpoint | undefined): Kep
     resumable: end.end.status === 'exhausted',
   }
 }
+function logEnd(entries: number, { last }: EntryCodec): LogEnd | undefined {
+  return last === undefined ? undefined : { entries, digest: last }
+}
+

@@ -302,12 +302,13 @@ class PooledRuntime implements Runtime {
   }
 
   #completeKept(kept: KeptOutcome, run: string): Outcome {
-    const { outcome, start, checkpoint, stateDigest, resumable, unwritten } = kept
+    const { outcome, start, checkpoint, stateDigest, resumable, unwritten, log } = kept
     return Object.assign(this.#complete(outcome, start), {
       run,
       ...(resumable && { resumable }),
       ...(unwritten && { unwritten }),
       ...(checkpoint && { checkpoint }),
+      ...(log && { log }),
       ...(stateDigest && { stateDigest }),
     })
   }

@@ -1,12 +1,15 @@
 /** What does the work of programs and calls: the runner decides when, and writes down how it ended. */
 
-import type { Limits } from '../../machine/limits.ts'
+import type { Digest } from '../../base/digest.ts'
+import type { Allowance } from '../../capability/allowance.ts'
+import type { PersonDecision, PersonRequest } from '../../capability/person-request.ts'
+import type { LimitName, Limits } from '../../machine/limits.ts'
 import type { CallNode, Program, ProgramNode } from '../plan/plan.ts'
 import type { NodeCall } from './node-state.ts'
-import type { Failure, Used } from './run-event.ts'
+import type { Failure, Ran, Used } from './run-event.ts'
 
-/** How a piece of work ended, and what it used up. */
-export type WorkEnd = { readonly used?: Used } & (
+/** How a piece of work ended, what it used up, and what executed it. */
+export type WorkEnd = { readonly used?: Used; readonly ran?: Ran } & (
   | { readonly end: 'value'; readonly value: unknown }
   /** `repeatable`: whether doing it again cannot do twice what may have been done once. */
   | { readonly end: 'failure'; readonly error: Failure; readonly repeatable: boolean }

@@ -15,6 +15,7 @@ import type {
   Failure,
   GrantUsed,
   NodeEventType,
+  Ran,
   RecordedEvent,
   Used,
   ValueRef,
@@ -124,6 +125,12 @@ const usedParts: Members<Used> = {
 
 const USED: Shape = objectOf<Used>(usedParts)
 
+const RAN: Shape = objectOf<Ran>({
+  engine: NAME,
+  state: optional(NAME),
+  log: optional(objectOf<NonNullable<Ran['log']>>({ entries: COUNT, digest: DIGEST })),
+})
+
 const TOOLS: Shape = record(DIGEST, {
   pattern: '^[^]{1,1000}$',
   problem: (name) => (name.length > 0 && name.length <= 1_000 ? undefined : 'is no name of a capability'),
@@ -166,12 +173,12 @@ function event<Type extends EventType>(members: Members<Omit<EventOf<Type>, Comm
   return shapeOf({ ...members, ...common })
 }
 
-type OfNode = 'node' | 'used'
+type OfNode = 'node' | 'used' | 'ran'
 
 function nodeEvent<Type extends NodeEventType>(
   members: Members<Omit<EventOf<Type>, Common | OfNode>>,
 ): Shape {
-  return shapeOf({ ...members, ...common, node: PATH, used: optional(USED) })
+  return shapeOf({ ...members, ...common, node: PATH, used: optional(USED), ran: optional(RAN) })
 }
 
 /** By the type of the event. */

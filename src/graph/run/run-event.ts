@@ -121,8 +121,18 @@ export type RunEvent =
   | { readonly type: 'compensated'; readonly left: readonly string[] }
   | NodeEvent
 
-/** `used` is what the node used up since its last event that says so. */
-export type NodeEvent = { readonly node: string; readonly used?: Used } & (
+/** What executed an attempt of a program: with it, the attempt can be executed again. */
+export interface Ran {
+  /** Id of the engine build. */
+  readonly engine: string
+  /** Digest of the state that the program ended in, where the host takes it. */
+  readonly state?: string
+  /** Of a kept run: where its log ended. */
+  readonly log?: { readonly entries: number; readonly digest: Digest }
+}
+
+/** `used` is what the node used up since its last event that says so; `ran` what executed a program that ended. */
+export type NodeEvent = { readonly node: string; readonly used?: Used; readonly ran?: Ran } & (
   | { readonly type: 'node_started'; readonly attempt: number; readonly input: ValueRef }
   /** `by` where a person said that a call in doubt is left as it is: \`decided\`. */
   | { readonly type: 'node_skipped'; readonly reason: SkipReason; readonly by?: string }

@@ -1,6 +1,7 @@
 /**
  * Entries of the log of a kept run to bytes and back: UTF-8 of their tagged JSON, sealed (`entry-seal.ts`).
  */
+import { type Digest, digestOf } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 import type { ValueLimits } from '../../values/limits.ts'
 import { decodeOrdered, encodeOrdered } from '../../values/ordered-bytes.ts'
@@ -19,6 +20,11 @@ export class EntryCodec {
 
   constructor(options: EntrySealOptions) {
     this.#seal = new EntrySeal(options, 'log')
+  }
+
+  /** Of the last entry that was sealed or opened, which stands for all before it. */
+  get last(): Digest | undefined {
+    return this.#seal.last && digestOf(this.#seal.last)
   }
 
   /**

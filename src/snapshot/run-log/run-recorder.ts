@@ -10,6 +10,7 @@
  * 5. An entry that no log takes is refused (`value_too_large`) before anything is changed: the log goes on without it.
  * 6. What a mark repeats is known before it is made (`openBytes`): whoever marks too often writes the same again.
  */
+import type { Digest } from '../../base/digest.ts'
 import { asError, CaissonError } from '../../base/errors.ts'
 import type { Ledger, LedgerState } from '../../capability/budget.ts'
 import type { Answer } from '../../capability/call.ts'
@@ -77,6 +78,12 @@ export class RunRecorder implements CallLog {
       this.#known.set(answer.id, answer)
       this.#size(answer.id, answer.ok ? measureValue(answer.value).bytes : 0)
     }
+  }
+
+  /** Where the log ends: to be asked when nothing waits to be written. */
+  get end(): { readonly entries: number; readonly digest: Digest } | undefined {
+    const { last } = this.#options.codec
+    return last === undefined ? undefined : { entries: this.#written, digest: last }
   }
 
   /** Bytes written so far, but for marks. */
