@@ -144,6 +144,33 @@ describe('a run of a plan', () => {
     })
   })
 
+  it('is approved and decided over where its tools are not, and goes on where they are', async () => {
+    const world = newWorld()
+    const store = createMemoryRunStore()
+    await inProcess(store, world, (runtime) => runtime.propose(PLAN, { by: 'model', run: 'r', input: ['a'] }))
+    const far = await openRuntime({ store })
+    const proposed = await far.planRun('r')
+    await proposed.approve({ by: 'ann', digest: (await proposed.view()).request })
+    await expect(proposed.start({ by: 'ann' })).rejects.toMatchObject({ code: 'unknown_capability' })
+    await far.close()
+    await inProcess(store, world, async (runtime) => {
+      const run = await runtime.planRun('r')
+      await run.start({ by: 'ann' })
+      await run.outcome()
+    })
+    const elsewhere = await openRuntime({ store })
+    const run = await elsewhere.planRun('r')
+    const [asked] = await run.requests()
+    await run.decide({ request: asked?.digest as never, by: 'ann', decision: 'approve' })
+    await expect(run.resume({ by: 'ann' })).rejects.toMatchObject({ code: 'unknown_capability' })
+    await elsewhere.close()
+    await inProcess(store, world, async (runtime) => {
+      const again = await runtime.planRun('r')
+      await again.resume({ by: 'ann' })
+      expect(await again.outcome()).toMatchObject({ status: 'completed' })
+    })
+  })
+
   it('that was stopped in the middle goes on only from the point that somebody saw', async () => {
     const world = newWorld()
     const store = createMemoryRunStore()

@@ -5,6 +5,7 @@
  * 1. Who holds the lease is the only one who writes. What was read before it was taken is read again.
  * 2. What is recorded is on disk when `record` resolves, and the runner goes on from it.
  * 3. It is given back when nothing is to be done by itself, and nobody is about to record something.
+ * 4. Who only records something needs none of the tools of the plan.
  */
 import { asError, CaissonError } from '../../base/errors.ts'
 import type { DefinedPlan } from '../../graph/plan/define-plan.ts'
@@ -41,7 +42,8 @@ export class HeldPlanRun {
   readonly state: RunState
   readonly values: RunValues
   readonly #parts: HeldParts
-  readonly #runner: Runner
+  /** From when it is driven on. */
+  #runner: Runner | undefined
   readonly #renewal: ReturnType<typeof setInterval>
   /** Records that are being made, so that it is not given back under them. */
   #recording = 0
@@ -53,7 +55,6 @@ export class HeldPlanRun {
     this.state = parts.state
     this.values = parts.values
     this.#parts = parts
-    this.#runner = runnerOf(parts)
     const { lease } = parts
     const { leaseMs } = parts.parts
     this.#renewal = setInterval(() => {
@@ -107,18 +108,31 @@ export class HeldPlanRun {
     try {
       const events = await make(this)
       checkAll(this.state, events)
-      await this.#runner.record(...events)
+      await this.#write(events)
     } finally {
       this.#recording -= 1
       this.#recorded += 1
     }
   }
 
+  async #write(events: readonly RunEvent[]): Promise<void> {
+    if (this.#runner !== undefined) return this.#runner.record(...events)
+    const { journal, parts } = this.#parts
+    for (const event of events) {
+      const recorded = { ...event, timeMs: Math.max(parts.hostClock.now(), this.state.timeMs) }
+      this.state.apply(recorded)
+      journal.add(recorded)
+    }
+    await journal.flush()
+  }
+
   /** Goes on until nothing is to be done by itself; then it is closed to records. @throws what kept it from going on */
   async drive(signal: AbortSignal): Promise<void> {
+    const runner = runnerOf(this.#parts)
+    this.#runner = runner
     for (;;) {
       const seen = this.#recorded
-      await this.#runner.drive(signal)
+      await runner.drive(signal)
       if (this.#recording > 0) await this.#quiet()
       if (this.#recorded === seen || signal.aborted) break
     }

@@ -87,7 +87,7 @@ export class StoredPlanRun implements PlanRun {
           { details: { request } },
         )
       }
-      this.#checkTools(state)
+      // The digest stands for the tools too. Whether they are still these is asked where it starts.
       return [{ type: 'approved', request, by, ...(comment !== undefined && { comment }) }]
     })
   }
@@ -219,7 +219,7 @@ function checkPoint({ point: seen, unseen }: ResumePlanOptions, point: Digest): 
 function checkDoubts(state: RunState, answers: readonly RunEvent[]): void {
   const settled = new Set(answers.flatMap((event) => ('node' in event ? [event.node] : [])))
   const open = [...state.live.values()].filter(
-    ({ status, path }) => status === 'frozen' && !settled.has(path),
+    ({ status, path, frozenFor }) => status === 'frozen' && frozenFor === 'in_doubt' && !settled.has(path),
   )
   if (open.length === 0) return
   const nodes = open.map(({ path }) => path)
