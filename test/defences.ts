@@ -490,6 +490,14 @@ export const DEFENCES: readonly Defence[] = [
     tests: ['src/isolate/parkable-isolate.test.ts'],
   },
   {
+    name: 'what-ran-is-overwritten-whole',
+    against: 'A guest finds in its instance what an earlier one did after it was captured.',
+    file: 'src/isolate/isolate.ts',
+    find: 'this.#isAsCaptured = false',
+    replace: 'this.#isAsCaptured &&= true',
+    tests: ['test/attacks/pool.test.ts'],
+  },
+  {
     name: 'instances-handed-within-a-pool',
     against: 'A guest that is woken goes into the instance of a guest of another trust domain.',
     file: 'src/isolate/parkable-isolate.ts',

@@ -77,6 +77,8 @@ export class Isolate implements Machine {
   #completed = false
   /** The memory as it was captured or restored last; undefined stands for the base image. */
   #captured: PageTree | undefined
+  /** Whether it is that still, but for its stack: the guest has taken no turn since. */
+  #isAsCaptured = false
 
   constructor(pooled: PooledInstance, syncCalls: SyncCalls) {
     this.#pooled = pooled
@@ -177,6 +179,7 @@ export class Isolate implements Machine {
   #fill(write: (pooled: PooledInstance) => PageTree): void {
     try {
       this.#captured = write(this.#pooled)
+      this.#isAsCaptured = true
     } catch (error) {
       this.#reusable = false
       this.#state = 'ended'
@@ -196,6 +199,7 @@ export class Isolate implements Machine {
     const known = this.#captured ?? base.pages
     const changes = memoryChanges(instance, known, tools.samePage, keep)
     this.#captured = known.with(changes)
+    this.#isAsCaptured = true
     return { memoryBytes: instance.size, changes, state: this.#stateData() }
   }
 
@@ -230,9 +234,10 @@ export class Isolate implements Machine {
     try {
       const changes = await memoryChangesInPieces(instance, known, tools.pause, tools.samePage, keep)
       this.#captured = known.with(changes)
+      this.#isAsCaptured = true
       return { memoryBytes: instance.size, changes, state: this.#stateData() }
     } finally {
-      if (this.#released) this.#pooled.release(this.#reusable)
+      if (this.#released) this.#release()
       else this.#state = before
     }
   }
@@ -292,7 +297,12 @@ export class Isolate implements Machine {
     this.#released = this.#state === 'capturing'
     this.#end()
     this.#state = 'disposed'
-    if (!this.#released) this.#pooled.release(this.#reusable)
+    if (!this.#released) this.#release()
+  }
+
+  /** Where the memory is known, what differs from the base image is overwritten, else all of it. */
+  #release(): void {
+    this.#pooled.release(this.#reusable, this.#isAsCaptured ? this.#captured : undefined)
   }
 
   #refuseTurn(what: string): CaissonError {
@@ -316,6 +326,7 @@ export class Isolate implements Machine {
     const { gauge } = instance
     const services = this.#serving
     this.#state = 'turning'
+    this.#isAsCaptured = false
     services.calls.beginTurn()
     let end: TurnEnd = WAITING
     let thrown: unknown

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import type { PooledInstance } from '../../src/isolate/instance-pool.ts'
 import { base, engine, FREELY, openPool, startOf } from '../../src/isolate/isolate.testkit.ts'
 import { Isolate } from '../../src/isolate/isolate.ts'
+import { DEFAULT_LIMITS } from '../../src/machine/limits.ts'
 import type { TurnControl } from '../../src/machine/turn.ts'
 
 const SECRET = 'Zx9-correct-horse-battery-9xZ'
@@ -72,6 +73,49 @@ describe('an instance that a guest with a secret gave back', () => {
       const next = pool.acquire()
       expect(bytesOf(next).equals(fresh())).toBe(true)
     }
+  })
+
+  it.each([
+    ['captured', 0],
+    ['captured, and took another turn', 1],
+    ['restored', 2],
+    ['restored, and took a turn', 3],
+  ] as const)('is so where it was %s: only what is known to differ is written then', (_, how) => {
+    const pool = openPool()
+    const start = startOf(
+      'for (let i = 0; i < 9; i++) globalThis["kept" + i] = input + (await tools.echo(i))',
+      {
+        capabilities: ['tools.echo'],
+        limits: LIMITS,
+      },
+    )
+    let pooled = pool.acquire()
+    let isolate = new Isolate(pooled, { call: () => undefined })
+    isolate.start({ ...start, input: SECRET }, FREELY)
+    const settle = (id: number): void => {
+      isolate.settle([{ id, ok: true, value: SECRET }], 0, FREELY)
+    }
+    settle(1)
+    const { memoryBytes, changes, state } = isolate.capture()
+    if (how >= 2) {
+      isolate.dispose()
+      pooled = pool.acquire()
+      isolate = new Isolate(pooled, { call: () => undefined })
+      isolate.restore({
+        memoryBytes,
+        changes,
+        state,
+        capabilities: start.capabilities,
+        limits: { ...DEFAULT_LIMITS, ...LIMITS },
+      })
+    }
+    expect(needles.some((needle) => bytesOf(pooled).includes(needle))).toBe(true)
+    if (how % 2 === 1) settle(2)
+    // The stack is in no capture.
+    bytesOf(pooled).write(SECRET, engine.layout.stackEnd)
+    isolate.dispose()
+    expect(pool.acquire()).toBe(pooled)
+    expect(bytesOf(pooled).equals(fresh())).toBe(true)
   })
 
   it('leaves the base image itself as it was', () => {

@@ -56,27 +56,30 @@ export async function joinContainer(
   pacer: Pacer,
 ): Promise<{ readonly id: Digest; readonly bytes: Uint8Array }> {
   const macBytes = key === undefined ? 0 : DIGEST_BYTES
-  const bytes = await joinInSteps([head, ...body], pacer, { after: macBytes + DIGEST_BYTES })
+  const joining = joinInSteps([head, ...body], pacer, macBytes + DIGEST_BYTES)
+  const bytes = joining instanceof Promise ? await joining : joining
   const digestAt = bytes.length - DIGEST_BYTES
   const contentBytes = digestAt - macBytes
   if (key !== undefined) {
-    bytes.set(await macInSteps(hash, key, bytes.subarray(0, contentBytes), pacer), contentBytes)
+    const taking = macInSteps(hash, key, bytes.subarray(0, contentBytes), pacer)
+    bytes.set(taking instanceof Promise ? await taking : taking, contentBytes)
   }
-  const digest = await digestInSteps(hash, bytes.subarray(0, digestAt), pacer)
+  const digesting = digestInSteps(hash, bytes.subarray(0, digestAt), pacer)
+  const digest = digesting instanceof Promise ? await digesting : digesting
   bytes.set(digest, digestAt)
   return { id: digestOf(digest), bytes }
 }
 
 /**
- * Takes a container apart.
- * @throws CaissonError `checkpoint_too_large`, `corrupted`
+ * Takes a container apart: at once if it is small, since each promise takes as long as reading a header.
+ * @throws CaissonError `checkpoint_too_large`, `corrupted`, or rejects with it
  */
-export async function splitContainer(
+export function splitContainer(
   bytes: Uint8Array,
   limits: CheckpointLimits,
   hash: Hash,
   pacer: Pacer,
-): Promise<ContainerParts> {
+): ContainerParts | Promise<ContainerParts> {
   checkLimit(limits, 'maxFileBytes', bytes.length)
   if (bytes.length < PREAMBLE_BYTES + DIGEST_BYTES) throw damaged('length', 'it is too short to be one.')
   if (!sameBytes(bytes.subarray(0, MAGIC.length), MAGIC)) throw damaged('magic', 'it does not begin as one.')
@@ -87,14 +90,20 @@ export async function splitContainer(
       `it says that its format is version ${version}, and ${FORMAT_VERSION} is the newest that can be read here.`,
     )
   }
-  const digestAt = bytes.length - DIGEST_BYTES
-  const digest = await digestInSteps(hash, bytes.subarray(0, digestAt), pacer)
-  if (!sameBytes(digest, bytes.subarray(digestAt)))
-    throw damaged('digest', 'its digest does not fit its bytes.')
-  return { id: digestOf(digest), ...partsOf(bytes) }
+  const digesting = digestInSteps(hash, bytes.subarray(0, bytes.length - DIGEST_BYTES), pacer)
+  return digesting instanceof Promise
+    ? digesting.then((digest) => digestedParts(bytes, digest))
+    : digestedParts(bytes, digesting)
 }
 
-function partsOf(bytes: Uint8Array): Omit<ContainerParts, 'id'> {
+function digestedParts(bytes: Uint8Array, digest: Uint8Array): ContainerParts {
+  if (!sameBytes(digest, bytes.subarray(bytes.length - DIGEST_BYTES))) {
+    throw damaged('digest', 'its digest does not fit its bytes.')
+  }
+  return partsOf(bytes, digestOf(digest))
+}
+
+function partsOf(bytes: Uint8Array, id: Digest): ContainerParts {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const flags = view.getUint8(PREAMBLE.flags)
   if ((flags & ~KNOWN_FLAGS) !== 0) throw damaged('flags', 'it has flags that this version does not know.')
@@ -104,14 +113,12 @@ function partsOf(bytes: Uint8Array): Omit<ContainerParts, 'id'> {
   if (end + (hasMac ? DIGEST_BYTES : 0) + DIGEST_BYTES !== bytes.length) {
     throw damaged('length', 'its parts do not add up to its length.')
   }
-  return {
-    header: decodeHeader(bytes.subarray(PREAMBLE_BYTES, bodyAt), flags),
-    head: bytes.subarray(0, bodyAt),
-    body: bytes.subarray(bodyAt, end),
-    ...(hasMac && {
-      authenticated: { bytes: bytes.subarray(0, end), mac: bytes.subarray(end, end + DIGEST_BYTES) },
-    }),
-  }
+  const header = decodeHeader(bytes.subarray(PREAMBLE_BYTES, bodyAt), flags)
+  const head = bytes.subarray(0, bodyAt)
+  const body = bytes.subarray(bodyAt, end)
+  if (!hasMac) return { id, header, head, body }
+  const authenticated = { bytes: bytes.subarray(0, end), mac: bytes.subarray(end, end + DIGEST_BYTES) }
+  return { id, header, head, body, authenticated }
 }
 
 /**
@@ -119,14 +126,15 @@ function partsOf(bytes: Uint8Array): Omit<ContainerParts, 'id'> {
  *
  * Where keys are configured, only what is authenticated with one of them is taken. Where none are, only what is not
  * authenticated: a host that lost its configuration learns of it here, and not from a forged checkpoint.
- * @throws CaissonError `checkpoint_refused`
+ * @returns a promise where that takes more than a step
+ * @throws CaissonError `checkpoint_refused`, or rejects with it
  */
-export async function checkAuthentic(
+export function checkAuthentic(
   { header, authenticated }: ContainerParts,
   keys: CheckpointKeys,
   hash: Hash,
   pacer: Pacer,
-): Promise<void> {
+): void | Promise<void> {
   if (authenticated === undefined) {
     if (keys.mac === undefined) return
     throw refused(
@@ -138,7 +146,14 @@ export async function checkAuthentic(
   if (key === undefined) {
     throw refused('macKey', 'The checkpoint is authenticated with a key that is not configured here.')
   }
-  if (!sameBytes(await macInSteps(hash, key, authenticated.bytes, pacer), authenticated.mac)) {
+  const { bytes, mac } = authenticated
+  const taking = macInSteps(hash, key, bytes, pacer)
+  if (taking instanceof Promise) return taking.then((found) => checkMac(found, mac))
+  checkMac(taking, mac)
+}
+
+function checkMac(found: Uint8Array, mac: Uint8Array): void {
+  if (!sameBytes(found, mac)) {
     throw refused('mac', 'The checkpoint was not written by somebody who has the key.')
   }
 }

@@ -66,7 +66,8 @@ export async function decodeBody(
   options: DecodeOptions,
   pacer: Pacer,
 ): Promise<Uint8Array> {
-  const body = await openBody(parts, options)
+  const opening = openBody(parts, options)
+  const body = opening instanceof Promise ? await opening : opening
   const sections = parseSections(body, parts.header)
   const state = await decodeState(parts.header, sections, parentState, options)
   await decodePages(parts.header, sections, pages, options, pacer)
@@ -104,7 +105,8 @@ async function decodeState(
 ): Promise<Uint8Array> {
   const [first] = sections
   if (first?.type === 'stateChanges') {
-    const changes = await unpackSection(first, ports.codec)
+    const unpacking = unpackSection(first, ports.codec)
+    const changes = unpacking instanceof Promise ? await unpacking : unpacking
     if (parentState === undefined) {
       throw new CaissonError(
         'invalid_argument',
@@ -137,7 +139,8 @@ async function decodePages(
   const reader = new PageSectionReader(pages, header.memoryBytes / PAGE_BYTES)
   for (const section of sections) {
     if (section.type !== 'pages') continue
-    reader.begin(await unpackSection(section, ports.codec))
+    const unpacking = unpackSection(section, ports.codec)
+    reader.begin(unpacking instanceof Promise ? await unpacking : unpacking)
     while (readPage(reader)) {
       const pause = pacer.spend(PAGE_BYTES)
       if (pause !== undefined) await pause

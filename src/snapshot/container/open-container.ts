@@ -26,8 +26,10 @@ export async function openContainer(
   const { ports, keys = {}, expect = {} } = options
   const limits = parseCheckpointLimits(options.limits)
   checkKeys(keys)
-  const parts = await splitContainer(bytes, limits, ports.hash, pacer)
-  await checkAuthentic(parts, keys, ports.hash, pacer)
+  const splitting = splitContainer(bytes, limits, ports.hash, pacer)
+  const parts = splitting instanceof Promise ? await splitting : splitting
+  const checking = checkAuthentic(parts, keys, ports.hash, pacer)
+  if (checking !== undefined) await checking
   checkPossible(parts.header, limits)
   checkExpected(parts.id, parts.header, expect)
   if (parts.header.label === 'secret' && parts.header.encryptionKey === undefined) {
@@ -36,17 +38,25 @@ export async function openContainer(
   return parts
 }
 
-/** The body, decrypted. @throws CaissonError `checkpoint_refused` */
-export async function openBody(
-  { header, head, body }: ContainerParts,
+/** The body, decrypted: a promise if it was encrypted. @throws CaissonError `checkpoint_refused`, or rejects with it */
+export function openBody(parts: ContainerParts, options: DecodeOptions): Uint8Array | Promise<Uint8Array> {
+  const { encryptionKey, nonce } = parts.header
+  return encryptionKey === undefined || nonce === undefined
+    ? parts.body
+    : decrypted(parts, encryptionKey, nonce, options)
+}
+
+async function decrypted(
+  { head, body }: ContainerParts,
+  encryptionKey: string,
+  nonce: Uint8Array,
   options: DecodeOptions,
 ): Promise<Uint8Array> {
-  if (header.encryptionKey === undefined || header.nonce === undefined) return body
-  const key = findKey(options.keys?.encryption, header.encryptionKey)
+  const key = findKey(options.keys?.encryption, encryptionKey)
   if (key === undefined) {
     throw refused('encryptionKey', 'The checkpoint is encrypted with a key that is not configured here.')
   }
-  const plain = await options.ports.cipher.decrypt(key.bytes, header.nonce, head, body)
+  const plain = await options.ports.cipher.decrypt(key.bytes, nonce, head, body)
   if (plain === undefined)
     throw refused('encryption', 'The checkpoint cannot be decrypted with the key that it names.')
   return plain

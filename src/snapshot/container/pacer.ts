@@ -37,13 +37,29 @@ export function isOneStep(bytes: number): boolean {
   return bytes <= STEP_BYTES
 }
 
-/** One array of all parts after each other, and `after` bytes of room. */
-export async function joinInSteps(
+/** One array of all parts after each other, and `after` bytes of room: at once if it is short. */
+export function joinInSteps(
   parts: readonly Uint8Array[],
   pacer: Pacer,
-  { after = 0 }: { readonly after?: number } = {},
+  after = 0,
+): Uint8Array | Promise<Uint8Array> {
+  let length = after
+  for (const part of parts) length += part.length
+  const whole = new Uint8Array(length)
+  if (!isOneStep(length / COPIES)) return fillInSteps(whole, parts, pacer)
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
+
+async function fillInSteps(
+  whole: Uint8Array,
+  parts: readonly Uint8Array[],
+  pacer: Pacer,
 ): Promise<Uint8Array> {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, after))
   let at = 0
   for (const part of parts) {
     for (let from = 0; from < part.length; from += COPIES * STEP_BYTES) {
