@@ -21,22 +21,22 @@ describe('random modules behave the same metered, and their fuel is what the int
       shareReturned: 0.8,
       shareStopped: 0.4,
     }
-    checkGenerated('none', false, first(60)).expectSound(floors)
+    checkGenerated('none', false, first(30)).expectSound(floors)
   })
 
   it('vectors', () => {
     const floors = {
       medianFuel: 5_000,
       shareOver1000: 0.85,
-      opcodes: 340,
+      opcodes: 310,
       shareReturned: 0.8,
       shareStopped: 0.4,
     }
-    checkGenerated('none', true, first(50)).expectSound(floors)
+    checkGenerated('none', true, first(25)).expectSound(floors)
   })
 
   it('legacy exceptions', () => {
-    const findings = checkGenerated('legacy', false, first(60))
+    const findings = checkGenerated('legacy', false, first(40))
     findings.expectSound({
       medianFuel: 5_000,
       shareOver1000: 0.8,
@@ -48,7 +48,7 @@ describe('random modules behave the same metered, and their fuel is what the int
   })
 
   it('exception references, in the interpreter where the engine has none', () => {
-    const findings = checkGenerated('exnref', false, first(20))
+    const findings = checkGenerated('exnref', false, first(12))
     findings.expectSound({
       medianFuel: 5_000,
       shareOver1000: 0.8,
@@ -60,7 +60,7 @@ describe('random modules behave the same metered, and their fuel is what the int
   })
 
   it('modules of another generator: binaryen fuzzing', async () => {
-    const findings = await checkFuzzed('engine', first(20))
+    const findings = await checkFuzzed('engine', first(15))
     findings.expectSound({
       medianFuel: 1_000,
       shareOver1000: 0.6,
