@@ -147,6 +147,7 @@ function checkInner(
     problems.add(`${at}/grants${place}`, problem)
   for (const problem of budgetProblems(plan.budget, budget))
     problems.add(`${at}/budget${problem.at}`, problem.problem)
+  if (plan.guard !== undefined) problems.add(`${at}/guard`, 'only the outermost plan has a guard')
   const inside = { ...ALONE, grants: plan.grants ?? [], budget: budgetWithin(plan.budget, budget) }
   checkScope(plan, at, { ...inside, depth: around.depth }, problems, count)
 }

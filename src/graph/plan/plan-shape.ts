@@ -2,6 +2,7 @@
  * The form of a plan document: what `readPlan` checks first, and what is published as its JSON Schema.
  * What a form cannot say (that a reference leads somewhere, that no authority grows) is in `check-plan.ts`.
  */
+import { LARGEST_LOOP_THRESHOLD } from '../../capability/loop-guard.ts'
 import { ERROR_CLASSES, PLAN_FORMAT } from './plan.ts'
 import { NODE_ID_PATTERN, nodeIdProblem, RESERVED_IDS } from './plan-names.ts'
 import {
@@ -153,6 +154,21 @@ const BUDGET: Shape = named.define('budget', () =>
   ),
 )
 
+const THRESHOLD: Shape = number({ min: 2, max: LARGEST_LOOP_THRESHOLD })
+
+const GUARD: Shape = named.define('guard', () =>
+  fields(
+    {
+      identicalCalls: THRESHOLD,
+      identicalErrors: THRESHOLD,
+      alternations: THRESHOLD,
+      withoutProgress: THRESHOLD,
+    },
+    [],
+    'When a run, and each of its programs, is stopped because it repeats itself.',
+  ),
+)
+
 const RETRY: Shape = named.define('retry', () =>
   fields(
     {
@@ -246,6 +262,7 @@ const PLAN: Shape = named.define('plan', () =>
       description: text({ max: 2_000 }),
       grants: GRANTS,
       budget: BUDGET,
+      guard: GUARD,
       nodes: NODES,
       output: TEMPLATE,
     },

@@ -6,6 +6,8 @@
  * everything that it refers to, or names in `after`, has ended. `each`, `loop` and `plan` hold nodes of their own.
  */
 
+import type { LoopGuardRule } from '../../capability/loop-guard.ts'
+
 /** Names the format, and its version. */
 export const PLAN_FORMAT = 'plan/1'
 
@@ -20,6 +22,8 @@ export interface Plan extends Scope {
   readonly grants?: readonly PlanGrant[]
   /** What the whole run may use up. */
   readonly budget?: Budget
+  /** When a run, and each of its programs, is stopped because it repeats itself. Only of the outermost plan. */
+  readonly guard?: LoopGuardRule
 }
 
 /** Nodes that end together, with what comes out. */

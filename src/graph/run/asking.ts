@@ -1,8 +1,10 @@
 /** Requests of nodes to people: how they are made, kept and answered. */
-import { type PersonRequest, requestDigest } from '../../capability/person-request.ts'
-import type { NodeState, RequestState } from './node-state.ts'
+import type { Digest } from '../../base/digest.ts'
+import { type PersonDecision, type PersonRequest, requestDigest } from '../../capability/person-request.ts'
+import type { NodeState, RequestDecision, RequestState } from './node-state.ts'
+import type { AskedBefore, WantedRequest, WorkRequests } from './node-work.ts'
 import type { RunContext } from './run-context.ts'
-import type { Asked, Failure } from './run-event.ts'
+import type { Asked, Failure, NodeEvent, Waiting } from './run-event.ts'
 import type { RunValues } from './run-values.ts'
 
 export const EXPIRED: Failure = {
@@ -34,6 +36,51 @@ export async function askedOf(
 ): Promise<Asked> {
   const shown = await values.keep(request)
   return { request: requestDigest(request), shown, ...(expiresAtMs !== undefined && { expiresAtMs }) }
+}
+
+/** What a piece of work of a node asks people. @param path with `#undo` where it undoes the node */
+export async function requestsFor(
+  { run, state, values }: Pick<RunContext, 'run' | 'state' | 'values'>,
+  node: NodeState,
+  path: string,
+): Promise<WorkRequests> {
+  const before: AskedBefore[] = []
+  for (const { request: digest, shown, decision, used } of node.requests.values()) {
+    const request = (await values.load(shown)) as PersonRequest
+    const counts = decision !== undefined && used
+    before.push({
+      digest,
+      request,
+      decision: counts ? await decisionOf(values, digest, decision) : undefined,
+    })
+  }
+  const plan = state.proposal?.plan
+  return {
+    before,
+    about: (number) => ({ id: `${path}#${node.asks + 1 + number}`, run, node: path, ...(plan && { plan }) }),
+  }
+}
+
+async function decisionOf(
+  values: RunValues,
+  request: Digest,
+  { by, approved, comment, reason, value }: RequestDecision,
+): Promise<PersonDecision> {
+  const common = { request, by, comment }
+  if (!approved) return { ...common, decision: 'reject', reason }
+  return { ...common, decision: 'approve', ...(value && { value: await values.load(value) }) }
+}
+
+/** Writes down that people are asked. */
+export async function ask(
+  { values, emit }: Pick<RunContext, 'values'> & { readonly emit: (event: NodeEvent) => void },
+  { path }: NodeState,
+  wanted: readonly WantedRequest[],
+  more: Omit<Extract<Waiting, { for: 'person' }>, 'for' | 'asked'> = {},
+): Promise<void> {
+  const asked: Asked[] = []
+  for (const { request, expiresAtMs } of wanted) asked.push(await askedOf(values, request, expiresAtMs))
+  emit({ node: path, type: 'node_waiting', waiting: { for: 'person', asked, ...more } })
 }
 
 /** Whether what was decided counts no more. */

@@ -5,6 +5,7 @@
  * 1. What is used counts for the node and for all that is around it, up to the run.
  * 2. What work under way may use is set apart before it begins: two that run at once share what is left.
  * 3. Nothing resets what was used: it stands in the journal.
+ * 4. What a person allows on top counts for every budget, and that of the plan is around them all.
  */
 import type { Limits } from '../../machine/limits.ts'
 import { amountOf } from '../plan/budget-share.ts'
@@ -75,18 +76,20 @@ export class Reserve {
   }
 }
 
+/** Where only what is in the journal counts. */
+export const NOTHING_RESERVED: Reserve = new Reserve()
+
 /** What the nodes of a scope may still use, by everything around them. */
 export function leftIn(state: RunState, scope: ScopeState, reserve: Reserve): Left {
   const { budget } = state.plan
   // Most things have no budget: nothing is summed up for them.
+  const allowed = negated(state.more)
   let left: Left =
-    budget === undefined
-      ? {}
-      : minus(budget, addUsed(addUsed(state.used, reserve.of(undefined)), negated(state.more)))
+    budget === undefined ? {} : minus(budget, addUsed(addUsed(state.used, reserve.of(undefined)), allowed))
   for (let at = scope.owner; at !== undefined; at = at.scope.owner) {
     const within = at.node.kind === 'plan' ? at.node.plan.budget : undefined
     if (at.node.budget === undefined && within === undefined) continue
-    const used = addUsed(at.used, reserve.of(at.path))
+    const used = addUsed(addUsed(at.used, reserve.of(at.path)), allowed)
     left = least(least(left, minus(at.node.budget, used)), minus(within, used))
   }
   return left
@@ -94,27 +97,31 @@ export function leftIn(state: RunState, scope: ScopeState, reserve: Reserve): Le
 
 /** What a node may still use, by its own budget too. */
 export function leftFor(state: RunState, node: NodeState, reserve: Reserve): Left {
-  const own = minus(node.node.budget, addUsed(node.used, reserve.of(node.path)))
-  return least(leftIn(state, node.scope, reserve), own)
+  const around = leftIn(state, node.scope, reserve)
+  if (node.node.budget === undefined) return around
+  const used = addUsed(addUsed(node.used, reserve.of(node.path)), negated(state.more))
+  return least(around, minus(node.node.budget, used))
 }
 
-/** The part that is used up, if one is. */
-export function usedUp(left: Left): string | undefined {
-  for (const part of USED_PARTS) if ((left[part] ?? 1) <= 0) return part
-  return Object.entries(left.units ?? {}).find(([, amount]) => amount <= 0)?.[0]
+/** The first of these parts that is used up, if one is. */
+export function usedUp(left: Left, parts: readonly string[]): string | undefined {
+  return USED_PARTS.find((part) => parts.includes(part) && (left[part] ?? 1) <= 0)
 }
 
-/** Limits of a program within what is left. */
+/** Limits of a program within what is left. Its calls are counted one by one, where they are made. */
 export function limitsWithin(limits: Limits, left: Left): Limits {
   const within = (most: number, part: number | undefined): number =>
     part === undefined ? most : Math.max(1, Math.min(most, Math.floor(part)))
+  // Both ways together have one budget.
+  const share = limits.bytesIn / Math.max(1, limits.bytesIn + limits.bytesOut)
+  const bytes = left.bytes === undefined ? undefined : Math.floor(left.bytes)
+  const bytesIn = bytes === undefined ? limits.bytesIn : within(limits.bytesIn, bytes * share)
   return {
     ...limits,
     fuel: within(limits.fuel, left.fuel),
-    calls: Math.min(limits.calls, left.calls ?? limits.calls),
     wallMs: within(limits.wallMs, left.activeMs),
-    bytesIn: within(limits.bytesIn, left.bytes),
-    bytesOut: within(limits.bytesOut, left.bytes),
+    bytesIn,
+    bytesOut: bytes === undefined ? limits.bytesOut : Math.max(0, Math.min(limits.bytesOut, bytes - bytesIn)),
   }
 }
 

@@ -10,6 +10,7 @@
  */
 import { type Digest, isDigest } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
+import type { AskedRequest } from '../../capability/approvals.ts'
 import { type PersonDecision, type PersonRequest, requestDigest } from '../../capability/person-request.ts'
 import { isOver } from './asking.ts'
 import type { NodeState, RequestState } from './node-state.ts'
@@ -45,10 +46,7 @@ export interface OutsideEvent {
 }
 
 /** A request that waits for somebody, with all that is shown. */
-export interface OpenRequest extends PersonRequest {
-  /** What a decision names. */
-  readonly digest: Digest
-  readonly expiresAtMs?: number
+export interface OpenRequest extends AskedRequest {
   /** How it was decided, where the run has not gone on with that yet. */
   readonly decided?: { readonly by: string; readonly approved: boolean; readonly atMs: number }
 }
@@ -88,7 +86,7 @@ export async function decisionEvents(
 }
 
 function checkDecidable({ status }: RunState): void {
-  if (status === 'running' || status === 'frozen') return
+  if (status === 'running' || status === 'frozen' || status === 'compensating') return
   throw new CaissonError(
     'invalid_transition',
     `Nothing can be decided in a run that ${status === undefined ? 'does not exist' : `is ${status}`}.`,
@@ -102,18 +100,23 @@ function requestOf(
 ): { readonly node: NodeState; readonly request: RequestState } {
   checkName('by', by)
   if (!isDigest(digest)) {
-    const open = [...state.live.values()].flatMap(({ requests }) => [...requests.values()].filter(isOpen))
+    const open = askingNodes(state).flatMap(({ requests }) => [...requests.values()].filter(isOpen))
     throw new CaissonError(
       'invalid_argument',
       `A decision names its request by the digest of what was shown. ${open.length} are open.`,
       { details: { open: open.length } },
     )
   }
-  for (const node of state.live.values()) {
+  for (const node of askingNodes(state)) {
     const request = node.requests.get(digest)
     if (request !== undefined) return { node, request }
   }
   throw mismatch('No request with this digest waits for a decision in this run.', digest)
+}
+
+/** Nodes that may ask people something, the one that is being undone among them. */
+function askingNodes({ live, undoing }: RunState): readonly NodeState[] {
+  return [...live.values(), ...(undoing === undefined ? [] : [undoing])]
 }
 
 async function decisionEvent(
@@ -287,7 +290,7 @@ export async function outsideEvents(
  */
 export async function requestsOf(state: RunState, values: RunValues): Promise<readonly OpenRequest[]> {
   const open: OpenRequest[] = []
-  for (const { requests } of state.live.values()) {
+  for (const { requests } of askingNodes(state)) {
     for (const { request: digest, shown, decision, used, expiresAtMs } of requests.values()) {
       if (used) continue
       const request = (await values.load(shown)) as PersonRequest

@@ -23,6 +23,7 @@ const CLASSES: Readonly<Record<string, ErrorClass>> = {
   path_denied: 'denied',
   network_denied: 'denied',
   budget_exhausted: 'fatal',
+  loop_detected: 'fatal',
   quota_exceeded: 'fatal',
   invalid_result: 'fatal',
   result_too_large: 'fatal',

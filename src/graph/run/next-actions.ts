@@ -27,6 +27,8 @@ export type Action =
   | { readonly do: 'stand_in'; readonly node: NodeState }
   /** Somebody decided what it waits for. */
   | { readonly do: 'go_on'; readonly node: NodeState }
+  /** It stood still, and the run goes on. */
+  | { readonly do: 'thaw'; readonly node: NodeState }
   /** It only waits, and need not any more. */
   | { readonly do: 'call_off'; readonly node: NodeState }
   | { readonly do: 'undo'; readonly node: NodeState }
@@ -80,6 +82,7 @@ function workingActions(state: RunState): readonly Action[] {
     actions.push(reason === undefined ? { do: 'begin', path, scope, id } : { do: 'skip', path, reason })
   }
   for (const node of state.toGoOn.values()) if (!isFailing(node.scope)) actions.push({ do: 'go_on', node })
+  for (const node of state.toThaw.values()) if (!isFailing(node.scope)) actions.push({ do: 'thaw', node })
   for (const node of state.toStandIn.values()) actions.push({ do: 'stand_in', node })
   let failing = root.failed !== undefined
   for (const node of state.toConclude.values()) {
@@ -147,7 +150,10 @@ function endingActions(state: RunState, status: 'failing' | 'cancelling'): reado
 }
 
 function undoingActions(state: RunState): readonly Action[] {
-  if (state.undoing !== undefined) return []
+  if (state.undoing !== undefined) {
+    const isDecided = state.toGoOn.has(state.undoing.path)
+    return isDecided ? [{ do: 'go_on', node: state.undoing }] : []
+  }
   const node = state.undoable.at(-1)
   return node === undefined ? [{ do: 'end', as: 'compensated' }] : [{ do: 'undo', node }]
 }

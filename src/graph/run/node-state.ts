@@ -6,6 +6,7 @@ import type {
   CallAnswer,
   CallInDoubt,
   Failure,
+  FreezeReason,
   SkipReason,
   Used,
   ValueRef,
@@ -36,6 +37,8 @@ export interface NodeState {
   waiting: Waiting | undefined
   /** What people are asked, or were asked last, by the digests of the requests. */
   readonly requests: Map<Digest, RequestState>
+  /** Of a node that failed, and for whose output people are asked: why, and which fallback says so. */
+  instead: { readonly error: Failure; readonly fallback: number } | undefined
   /** Requests so far. */
   asks: number
   /** Of a wait that is over: the value that came with what ended it. */
@@ -44,6 +47,10 @@ export interface NodeState {
   error: Failure | undefined
   /** By it, all its attempts, and the nodes inside of it. */
   used: Used
+  /** Of a program: what the journal has of the attempt that is under way, or of the undoing. */
+  counted: Used
+  /** Why it stands still. */
+  frozenFor: FreezeReason | undefined
   /** The node that stands in for it after it failed. */
   standby: string | undefined
   /** Scopes inside of it: of an `each` by item, of a `loop` the round that is under way, of a `plan` one. */

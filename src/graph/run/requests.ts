@@ -31,6 +31,7 @@ export function checkDecided(node: NodeState | undefined, event: NodeEvent): voi
 /** What is asked now. Decisions that were made meanwhile over the same requests stand. */
 export function noteAsked(node: NodeState, waiting: Waiting): void {
   if (waiting.for !== 'person') return
+  node.instead = waiting.instead
   const before = new Map(node.requests)
   node.requests.clear()
   for (const asked of waiting.asked) {

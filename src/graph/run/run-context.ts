@@ -2,13 +2,24 @@
  * What the parts of a runner share: the state and its journal, and what stops them.
  */
 import { CaissonError } from '../../base/errors.ts'
+import type { RateWindow } from '../../capability/rate-window.ts'
 import type { Journal } from '../../journal/journal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { Reserve } from './budgets.ts'
 import { type EvaluateExpression, Evaluator, ExpressionFailed } from './evaluate.ts'
 import type { NodeState } from './node-state.ts'
 import type { NodeWork } from './node-work.ts'
-import type { Failure, FreezeReason, RecordedEvent, RunEvent, Used, ValueRef } from './run-event.ts'
+import { Purse, type PurseOptions } from './purse.ts'
+import type {
+  Failure,
+  FreezeReason,
+  NodeEvent,
+  Ran,
+  RecordedEvent,
+  RunEvent,
+  Used,
+  ValueRef,
+} from './run-event.ts'
 import type { RunState } from './run-state.ts'
 import type { RunValues } from './run-values.ts'
 
@@ -34,8 +45,11 @@ export const IN_DOUBT: Failure = {
   message: 'Whether it took effect is not known.',
 }
 
-/** What an event says of what was used up. */
-export type WithUsed = { readonly used?: Used }
+/** What an event says of what was used up, and of what executed a program. */
+export type WithUsed = { readonly used?: Used; readonly ran?: Ran }
+
+/** What a frozen node says beside. */
+type Frozen = Omit<Extract<NodeEvent, { type: 'node_frozen' }>, 'type' | 'node' | 'reason'>
 
 export class RunContext {
   readonly run: string
@@ -46,6 +60,13 @@ export class RunContext {
   readonly clock: RunnerParts['clock']
   readonly evaluator: Evaluator
   readonly reserve: Reserve = new Reserve()
+  /** Calls of rights with rates. */
+  readonly rates: Map<string, RateWindow> = new Map()
+  /** What attempts at programs take, by their paths: more than one process of the host may take one up. */
+  readonly #purses = new Map<
+    string,
+    { readonly attempt: number; readonly purse: Purse; onShort: () => void }
+  >()
   /** Brings the runner to rest. */
   readonly stop: AbortController = new AbortController()
   /** Why it came to rest by itself. */
@@ -79,12 +100,40 @@ export class RunContext {
     }
   }
 
+  /** Milliseconds since the epoch, as events say them. */
+  now(): number {
+    return Math.max(this.clock.now(), this.state.timeMs)
+  }
+
+  /** Of a call. */
+  callPurse(node: NodeState, path: string): Purse {
+    return new Purse(this, node, path, { ofCall: true })
+  }
+
+  /** Of an attempt at a program: the same one as long as the attempt is under way. */
+  purseOf(node: NodeState, path: string, onShort: () => void = () => {}): Purse {
+    const known = this.#purses.get(path)
+    if (known !== undefined && known.attempt === node.attempt) {
+      known.onShort = onShort
+      return known.purse
+    }
+    const options: PurseOptions = { counted: node.counted, onShort: () => this.#purses.get(path)?.onShort() }
+    const purse = new Purse(this, node, path, options)
+    this.#purses.set(path, { attempt: node.attempt, purse, onShort })
+    return purse
+  }
+
+  /** An attempt at a program has ended. */
+  forgetPurse(path: string): void {
+    this.#purses.delete(path)
+  }
+
   fail({ path }: NodeState, error: Failure, used: WithUsed = {}): void {
     this.emit({ node: path, type: 'node_failed', error, ...used })
   }
 
-  freeze({ path }: NodeState, reason: FreezeReason, message: string, used: WithUsed = {}): void {
-    this.emit({ node: path, type: 'node_frozen', reason, ...used })
+  freeze({ path }: NodeState, reason: FreezeReason, message: string, more: Frozen = {}): void {
+    this.emit({ node: path, type: 'node_frozen', reason, ...more })
     if (this.state.status === 'running') this.emit({ type: 'frozen', reason, message })
   }
 

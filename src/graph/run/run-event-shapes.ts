@@ -151,12 +151,14 @@ const NOT_ANSWERED = objectOf<Extract<CallAnswer, { ok: false }>>({ ok, error: F
 const IN_DOUBT: Shape = objectOf<CallInDoubt>({ call: COUNT, capability: NAME, args: VALUE })
 const ASKED: Shape = objectOf<Asked>({ request: DIGEST, shown: VALUE, expiresAtMs: optional(ANY_TIME) })
 
+type Instead = NonNullable<Extract<Waiting, { for: 'person' }>['instead']>
 type WaitingFor<For extends Waiting['for']> = Extract<Waiting, { for: For }>
 const WAITING: Shape = variants('for', {
   person: objectOf<WaitingFor<'person'>>({
     for: NAME,
     asked: list(ASKED, { max: MOST_LISTED }),
     wakeAtMs: optional(ANY_TIME),
+    instead: optional(objectOf<Instead>({ error: FAILURE, fallback: NUMBER })),
   }),
   time: objectOf<WaitingFor<'time'>>({ for: NAME, atMs: ANY_TIME }),
   event: objectOf<WaitingFor<'event'>>({ for: NAME, name: WORDS, expiresAtMs: optional(ANY_TIME) }),
@@ -255,6 +257,7 @@ export const RUN_EVENT_SHAPES: Readonly<Record<EventType, Shape>> = {
     error: FAILURE,
     fallback: number({ min: -1, max: LARGEST }),
     output: VALUE,
+    ageMs: optional(AMOUNT),
   }),
   node_cancelled: nodeEvent<'node_cancelled'>({}),
   node_undoing: nodeEvent<'node_undoing'>({}),

@@ -75,6 +75,8 @@ export type Waiting =
       readonly asked: readonly Asked[]
       /** Of a program: when it goes on by itself, because a timer of its own is due. */
       readonly wakeAtMs?: number
+      /** Of a node that failed: why, and the number of the fallback that asks for a value to stand in for its output. */
+      readonly instead?: { readonly error: Failure; readonly fallback: number }
     }
   | { readonly for: 'time'; readonly atMs: number }
   | { readonly for: 'event'; readonly name: string; readonly expiresAtMs?: number }
@@ -191,12 +193,13 @@ export type NodeEvent = { readonly node: string; readonly used?: Used; readonly 
       readonly error: Failure
       readonly jitter?: number
     }
-  /** It failed, and the fallback of this number gave what stands in for its output. */
+  /** It failed, and the fallback of this number gave what stands in for its output: of an earlier run, so old. */
   | {
       readonly type: 'node_recovered'
       readonly error: Failure
       readonly fallback: number
       readonly output: ValueRef
+      readonly ageMs?: number
     }
   | { readonly type: 'node_cancelled' }
   | { readonly type: 'node_undoing' }

@@ -9,6 +9,9 @@
 import type { Digest } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 import type { Plan, PlanNode } from '../plan/plan.ts'
+import { UNDO } from '../plan/rights-at.ts'
+import { GrantBook } from './grant-book.ts'
+import { RunLoops } from './loop-guard.ts'
 import type { NodeState, ScopeState } from './node-state.ts'
 import { checkDecided, hasUnusedDecision, noteAsked, noteDecision, useDecisions } from './requests.ts'
 import type {
@@ -47,6 +50,9 @@ export class RunState {
   startedAtMs: number | undefined
   /** By all nodes. */
   used: Used = {}
+  /** What was taken of rights. */
+  readonly grants: GrantBook
+  readonly loops: RunLoops
   /** What was allowed on top of the budget of the plan. */
   more: Used & { readonly wallMs?: number } = {}
   /** The highest number of a call so far. */
@@ -59,6 +65,8 @@ export class RunState {
   readonly toConclude: Map<string, NodeState> = new Map()
   /** Waiting nodes of which somebody decided what they asked. */
   readonly toGoOn: Map<string, NodeState> = new Map()
+  /** Nodes that stand still until somebody lets the run go on. */
+  readonly toThaw: Map<string, NodeState> = new Map()
   /** Nodes that failed, and whose stand-in completed. */
   readonly toStandIn: Map<string, NodeState> = new Map()
   /** Nodes that are at work, wait, or are frozen. */
@@ -72,6 +80,8 @@ export class RunState {
   /** @param plan checked */
   constructor(plan: Plan) {
     this.plan = plan
+    this.grants = new GrantBook(plan)
+    this.loops = new RunLoops(plan)
   }
 
   /** The node at a path, if it has begun. */
@@ -127,6 +137,7 @@ export class RunState {
         this.left = event.left
         break
       case 'confirmed': {
+        if (this.frozen?.reason === 'loop_guard') this.loops.clear()
         this.frozen = undefined
         const { wallMs = 0, ...more } = event.more ?? {}
         this.more = { ...addUsed(this.more, more), wallMs: (this.more.wallMs ?? 0) + wallMs }
@@ -153,8 +164,9 @@ export class RunState {
     const state = known ?? this.#begin(event.node)
     const before = known?.status
     state.status = status
-    this.#spend(state, event)
     this.#note(state, event)
+    this.#spend(state, event)
+    this.loops.note(state, event)
     if (before !== undefined && isLive(before) && !isLive(status)) this.#leave(state)
     else if ((before === undefined || !isLive(before)) && isLive(status)) this.#enter(state)
     if (
@@ -167,7 +179,11 @@ export class RunState {
   /** An attempt is a step, and a call that was let in is one whatever became of it. */
   #spend(state: NodeState, { used, type }: NodeEvent): void {
     const own = type === 'node_started' ? { steps: 1 } : type === 'node_called' ? { calls: 1 } : undefined
-    for (const more of [used, own]) {
+    const { by, ...parts } = used ?? {}
+    if (by !== undefined)
+      this.grants.note(state === this.undoing ? state.path + UNDO : state.path, by, this.timeMs)
+    if (used !== undefined && state.node.kind === 'program') state.counted = addUsed(state.counted, used)
+    for (const more of [used && parts, own]) {
       if (more === undefined) continue
       this.used = addUsed(this.used, more)
       for (let at: NodeState | undefined = state; at !== undefined; at = at.scope.owner)
@@ -185,7 +201,9 @@ export class RunState {
         state.attemptAtMs = this.timeMs
         state.retryAtMs = undefined
         state.call = undefined
+        state.counted = {}
         state.doubts.clear()
+        state.instead = undefined
         if (event.attempt === 1) this.#openFirst(state)
         break
       case 'node_skipped':
@@ -199,6 +217,8 @@ export class RunState {
         noteAnswer(state, event)
         break
       case 'node_frozen':
+        state.frozenFor = event.reason
+        if (THAWS.has(event.reason)) this.toThaw.set(state.path, state)
         state.doubts.clear()
         for (const call of event.calls ?? [])
           state.doubts.set(call.call, { ...call, settled: false, answer: undefined })
@@ -242,6 +262,8 @@ export class RunState {
         state.standby = event.standby
         break
       case 'node_thawed':
+        state.frozenFor = undefined
+        this.toThaw.delete(state.path)
         if (event.again) state.call = undefined
         break
       case 'node_retrying':
@@ -251,8 +273,10 @@ export class RunState {
       case 'node_undoing':
         this.undoable.pop()
         this.undoing = state
+        state.requests.clear()
         state.attemptAtMs = this.timeMs
         state.call = undefined
+        state.counted = {}
         break
       case 'node_undone':
         this.undoing = undefined
@@ -266,7 +290,7 @@ export class RunState {
   }
 
   #lookAtDecisions(state: NodeState): void {
-    if (state.status === 'waiting' && hasUnusedDecision(state)) this.toGoOn.set(state.path, state)
+    if (state.waiting !== undefined && hasUnusedDecision(state)) this.toGoOn.set(state.path, state)
     else this.toGoOn.delete(state.path)
   }
 
@@ -301,11 +325,14 @@ export class RunState {
       skipped: undefined,
       waiting: undefined,
       requests: new Map(),
+      instead: undefined,
       asks: 0,
       woken: undefined,
       retryAtMs: undefined,
       error: undefined,
       used: {},
+      counted: {},
+      frozenFor: undefined,
       standby: undefined,
       inner: new Map(),
       items: undefined,
@@ -336,6 +363,8 @@ export class RunState {
     this.live.delete(state.path)
     state.waiting = undefined
     this.toConclude.delete(state.path)
+    this.toThaw.delete(state.path)
+    state.frozenFor = undefined
     this.toGoOn.delete(state.path)
   }
 
@@ -432,6 +461,9 @@ export class RunState {
     return scope
   }
 }
+
+/** What lets the run go on lets these go on too. */
+const THAWS: ReadonlySet<FreezeReason> = new Set(['budget', 'loop_guard'])
 
 const DEFAULT_CONCURRENCY = 4
 

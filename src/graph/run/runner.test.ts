@@ -44,6 +44,15 @@ class World implements NodeWork {
     const { path, recorded } = work
     const repeatable = this.repeatable(path)
     const key = recorded?.key ?? `key-${work.call}`
+    const { capability } = work.node
+    const short =
+      recorded === undefined
+        ? work.allowance.reserve({ capability, call: work.call, bytesOut: 0, cost: undefined })
+        : undefined
+    if (short !== undefined) {
+      const error: Failure = { class: 'fatal', code: short.code, message: short.message }
+      return { end: 'failure', error, repeatable: false }
+    }
     try {
       if (recorded === undefined) await work.admitted({ key, repeatable })
       this.effects.push(key)

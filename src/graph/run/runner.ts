@@ -60,6 +60,7 @@ export class Runner {
     signal?.addEventListener('abort', stop)
     if (signal?.aborted === true) stop()
     try {
+      await this.#nodes.recall()
       do this.#begin()
       while (!this.#run.stop.signal.aborted && (await this.#pause()))
       await Promise.all(this.#busy.values())
@@ -174,6 +175,9 @@ export class Runner {
       case 'stand_in':
         this.#standIn(action.node)
         return
+      case 'thaw':
+        this.#run.emit({ node: action.node.path, type: 'node_thawed', again: true })
+        return
       case 'call_off':
         this.#run.emit({ node: action.node.path, type: 'node_cancelled' })
         return
@@ -195,7 +199,9 @@ export class Runner {
       case 'begin':
         return this.#nodes.begin(action.path, action.scope, action.scope.plan.node(action.id))
       case 'go_on':
-        return this.#nodes.goOn(action.node)
+        return action.node.status === 'compensating'
+          ? this.#undoing.goOn(action.node)
+          : this.#nodes.goOn(action.node)
       case 'conclude':
         return this.#holding.conclude(action.node)
       case 'undo':
@@ -240,6 +246,7 @@ const AT_ONCE: ReadonlySet<Action['do']> = new Set([
   'skip',
   'fail',
   'stand_in',
+  'thaw',
   'call_off',
   'begin_undoing',
   'fail_run',

@@ -79,6 +79,8 @@ function act(action: Action, state: RunState, fate: Fate): readonly RunEvent[] {
       ]
     case 'go_on':
       return [{ node: action.node.path, type: 'node_woken' }]
+    case 'thaw':
+      return [{ node: action.node.path, type: 'node_thawed', again: true }]
     case 'call_off':
       return [{ node: action.node.path, type: 'node_cancelled' }]
     case 'fail':

@@ -106,6 +106,10 @@ export const NODE_TRANSITIONS: Table<NodeStatus, NodeEventType> = {
   compensating: {
     node_called: 'compensating',
     node_answered: 'compensating',
+    node_waiting: 'compensating',
+    node_decided: 'compensating',
+    node_withdrawn: 'compensating',
+    node_woken: 'compensating',
     node_undone: 'compensated',
     node_not_undone: 'uncompensated',
   },

@@ -4,11 +4,13 @@
  * Invariant: an undoing whose process died is taken up where the journal has it, and made again only if that cannot do
  * twice what was done once.
  */
-import { parseLimits } from '../../machine/limits.ts'
+import { ask, requestsFor } from './asking.ts'
 import { callOf } from './call-of.ts'
 import type { NodeState } from './node-state.ts'
 import type { WorkEnd } from './node-work.ts'
+import { programOf } from './program-of.ts'
 import { failureOfNode, IN_DOUBT, NOTHING, type RunContext } from './run-context.ts'
+import type { Failure } from './run-event.ts'
 
 export class Undoing {
   readonly #run: RunContext
@@ -26,12 +28,19 @@ export class Undoing {
   /** Goes on with what an earlier process was undoing. */
   async takeUp(state: NodeState): Promise<void> {
     const { call, path } = state
+    if (state.waiting !== undefined) return
     if (call?.answer?.ok === true) this.#run.emit({ node: path, type: 'node_undone' })
     else if (call?.answer?.ok === false)
       this.#run.emit({ node: path, type: 'node_not_undone', error: call.answer.error })
     else if (call !== undefined && !call.repeatable)
       this.#run.emit({ node: path, type: 'node_not_undone', error: IN_DOUBT })
     else await this.#compensate(state, true)
+  }
+
+  /** Somebody decided what it asked. */
+  async goOn(state: NodeState): Promise<void> {
+    this.#run.emit({ node: state.path, type: 'node_woken' })
+    await this.#compensate(state, true)
   }
 
   async #compensate(state: NodeState, resumed: boolean): Promise<void> {
@@ -43,14 +52,13 @@ export class Undoing {
       const input = await this.#run.evaluator.evaluate(compensate?.input ?? null, scope, signal, { output })
       const work = { path: `${path}#undo`, input, timeoutMs: undefined }
       if (compensate?.kind === 'program')
-        end = await this.#run.work.program({
+        end = await programOf(this.#run, state, {
           ...work,
           node: compensate,
-          limits: parseLimits(compensate.limits),
-          signal,
           attempt: 1,
-          atMs: state.attemptAtMs ?? 0,
           resumed,
+          requests: await requestsFor(this.#run, state, work.path),
+          settled: [],
         })
       else end = await callOf(this.#run, state, compensate?.capability ?? '', work)
     } catch (error) {
@@ -58,10 +66,20 @@ export class Undoing {
     }
     if (end.end === 'lost') throw end.error
     if (end.end !== 'value' && this.#run.stop.signal.aborted) return
-    if (end.end === 'value') this.#run.emit({ node: path, type: 'node_undone' })
-    else {
-      const error = end.end === 'failure' ? end.error : IN_DOUBT
-      this.#run.emit({ node: path, type: 'node_not_undone', error })
+    const used = end.used === undefined ? {} : { used: end.used }
+    if (end.end === 'value') this.#run.emit({ node: path, type: 'node_undone', ...used })
+    else if (end.end === 'asks') {
+      // What undoes something waits as long as it takes: nobody else will.
+      const asked = end.asked.map(({ request }) => ({ request }))
+      await ask({ values: this.#run.values, emit: (event) => this.#run.emit(event) }, state, asked)
+    } else {
+      const error = end.end === 'failure' ? end.error : end.end === 'short' ? shortOf(end.part) : IN_DOUBT
+      this.#run.emit({ node: path, type: 'node_not_undone', error, ...used })
     }
   }
+}
+
+/** What is used up is not given to what undoes: a plan leaves room for it. */
+function shortOf(part: string): Failure {
+  return { class: 'fatal', code: 'budget_exhausted', message: `No ${part} is left to undo it.` }
 }

@@ -4,29 +4,33 @@
  * Invariant: of a node that an earlier process left at work, a call that was answered is not made again, and one that
  * was let in is made again only if it is repeatable.
  */
-import { parseLimits } from '../../machine/limits.ts'
 import type { PlanNode } from '../plan/plan.ts'
-import { EXPIRED } from './asking.ts'
-import { leftFor, leftIn, limitsWithin, usedUp } from './budgets.ts'
+import { UNDO } from '../plan/rights-at.ts'
+import { ask, EXPIRED, requestsFor } from './asking.ts'
 import { callOf } from './call-of.ts'
 import { DecidingNodes } from './deciding-nodes.ts'
+import { Fallbacks } from './fallbacks.ts'
 import type { HoldingNodes } from './holding-nodes.ts'
 import { isFailing } from './next-actions.ts'
 import type { NodeState, ScopeState } from './node-state.ts'
-import type { WorkEnd } from './node-work.ts'
-import { fallbackFor, jitterOf, nextAttempt } from './retry.ts'
+import type { ProgramWork, WorkEnd } from './node-work.ts'
+import { programOf } from './program-of.ts'
+import { jitterOf, nextAttempt } from './retry.ts'
 import { failureOfNode, IN_DOUBT, NOTHING, type RunContext, type WithUsed } from './run-context.ts'
-import type { Failure, NodeEvent, ValueRef } from './run-event.ts'
+import type { CallInDoubt, Failure, NodeEvent, ValueRef } from './run-event.ts'
+import { noneLeft, whyNotStart } from './starting.ts'
 
 export class WorkingNodes {
   readonly #run: RunContext
   readonly #holding: HoldingNodes
   readonly #deciding: DecidingNodes
+  readonly #fallbacks: Fallbacks
 
   constructor(run: RunContext, holding: HoldingNodes) {
     this.#run = run
     this.#holding = holding
     this.#deciding = new DecidingNodes(run)
+    this.#fallbacks = new Fallbacks(run)
   }
 
   /** Evaluates its condition and its input, and starts it, or skips it. */
@@ -47,10 +51,9 @@ export class WorkingNodes {
     }
     // What happened meanwhile may have decided that nothing begins any more.
     if (signal.aborted || state.status !== 'running' || isFailing(scope)) return
-    const part = begun.type === 'node_started' ? usedUp(leftIn(state, scope, this.#run.reserve)) : undefined
-    if (part !== undefined) {
-      this.#run.emit({ type: 'frozen', reason: 'budget', message: `No ${part} is left for "${path}".` })
-      return
+    if (begun.type === 'node_started') {
+      const why = whyNotStart(state, { path, scope, node, input: begun.input })
+      if (why !== undefined) return this.#run.emit({ type: 'frozen', ...why })
     }
     this.#run.emit(begun)
     const node_ = state.node(path)
@@ -79,18 +82,17 @@ export class WorkingNodes {
   async wake(state: NodeState): Promise<void> {
     const { path, waiting, status } = state
     if (status === 'retrying') {
-      this.#run.emit({
-        node: path,
-        type: 'node_started',
-        attempt: state.attempt + 1,
-        input: state.input ?? NOTHING,
-      })
+      const { node, scope, input = NOTHING } = state
+      const why = whyNotStart(this.#run.state, { path, scope, node, input, known: state })
+      if (why !== undefined) return this.#run.emit({ type: 'frozen', ...why })
+      this.#run.emit({ node: path, type: 'node_started', attempt: state.attempt + 1, input })
       return this.#work(state, false)
     }
     if (waiting?.for === 'time') {
       this.#run.emit({ node: path, type: 'node_woken', value: { value: waiting.atMs } })
       return this.#work(state, true)
     }
+    if (waiting?.for === 'person' && state.node.kind === 'program') return this.goOn(state)
     if (waiting?.for === 'person') return this.#failed(state, EXPIRED, false)
     this.#run.fail(state, { class: 'timeout', code: 'timeout', message: 'The event has not come in time.' })
   }
@@ -103,17 +105,16 @@ export class WorkingNodes {
 
   async #work(state: NodeState, resumed: boolean): Promise<void> {
     const { node } = state
+    if (state.instead !== undefined) return this.#fallbacks.given(state, state.instead)
     switch (node.kind) {
       case 'call': {
         const { path, input } = state
-        const giveBack = this.#run.reserve.take(state, { calls: 1 })
         const work = {
           path,
           input: await this.#run.values.load(input ?? NOTHING),
           timeoutMs: node.timeoutMs,
         }
         const end = await callOf(this.#run, state, node.capability, work)
-        giveBack()
         return this.#ended(state, end)
       }
       case 'program':
@@ -138,29 +139,47 @@ export class WorkingNodes {
     const { node } = state
     if (node.kind !== 'program') throw new TypeError('No program.')
     await this.#run.journal.flush()
-    const limits = limitsWithin(parseLimits(node.limits), leftFor(this.#run.state, state, this.#run.reserve))
-    const { fuel, calls, wallMs: activeMs, bytesIn, bytesOut } = limits
-    const giveBack = this.#run.reserve.take(state, { fuel, calls, activeMs, bytes: bytesIn + bytesOut })
-    const end = await this.#run.work.program({
+    return programOf(this.#run, state, {
       path: state.path,
       node,
-      limits,
       input: await this.#run.values.load(state.input ?? NOTHING),
       timeoutMs: node.timeoutMs,
-      signal: this.#run.signalOf(state.path),
       attempt: state.attempt,
-      atMs: state.attemptAtMs ?? 0,
       resumed,
+      requests: await requestsFor(this.#run, state, state.path),
+      settled: await this.#settled(state),
     })
-    giveBack()
-    return end
+  }
+
+  /** What programs took that earlier processes left at work, before anybody takes anything. */
+  async recall(): Promise<void> {
+    const { state, work } = this.#run
+    const left = [...state.live.values()].map((node) => ({ node, path: node.path }))
+    if (state.undoing !== undefined) left.push({ node: state.undoing, path: state.undoing.path + UNDO })
+    for (const { node, path } of left) {
+      const isProgram = path === node.path ? node.node.kind === 'program' : undoesByProgram(node)
+      if (!isProgram || node.attempt === 0) continue
+      const by = await work.tookBefore?.(path, path === node.path ? node.attempt : 1)
+      if (by !== undefined) this.#run.purseOf(node, path).recall(by)
+    }
+  }
+
+  /** What people said of the calls of a program that were in doubt. */
+  async #settled({ doubts }: NodeState): Promise<ProgramWork['settled']> {
+    const settled: ProgramWork['settled'][number][] = []
+    for (const { call, answer, settled: isSettled } of doubts.values()) {
+      if (!isSettled) continue
+      if (answer?.ok !== true) settled.push({ call })
+      else settled.push({ call, answer: { value: await this.#run.values.load(answer.value) } })
+    }
+    return settled
   }
 
   async #ended(state: NodeState, end: WorkEnd): Promise<void> {
     const { path } = state
     // Brought to rest: who goes on takes it up.
     if (end.end !== 'value' && this.#run.stop.signal.aborted) return
-    const used = end.used === undefined ? {} : { used: end.used }
+    const used: WithUsed = { ...(end.used && { used: end.used }), ...(end.ran && { ran: end.ran }) }
     switch (end.end) {
       case 'value': {
         const answer = state.call?.answer
@@ -173,10 +192,26 @@ export class WorkingNodes {
           return this.#failed(state, end.error, end.repeatable, used)
         this.#run.emit({ node: path, type: 'node_cancelled', ...used })
         return
-      case 'in_doubt':
-        if (this.#run.state.status === 'cancelling') this.#run.fail(state, IN_DOUBT, used)
-        else this.#run.freeze(state, 'in_doubt', `Whether "${path}" took effect is not known.`, used)
+      case 'in_doubt': {
+        if (this.#run.state.status === 'cancelling') return this.#run.fail(state, IN_DOUBT, used)
+        const calls: CallInDoubt[] = []
+        for (const { args, ...call } of end.calls ?? [])
+          calls.push({ ...call, args: await this.#run.values.keep(args) })
+        const more = { ...used, ...(calls.length > 0 && { calls }) }
+        this.#run.freeze(state, 'in_doubt', `Whether "${path}" took effect is not known.`, more)
         return
+      }
+      case 'asks': {
+        if (this.#run.state.status === 'cancelling')
+          return this.#run.emit({ node: path, type: 'node_cancelled', ...used })
+        const { wakeAtMs } = end
+        const parts = { values: this.#run.values, emit: (event: NodeEvent) => this.#run.emit(event) }
+        return ask(parts, state, end.asked, wakeAtMs === undefined ? {} : { wakeAtMs })
+      }
+      case 'short':
+        if (this.#run.state.status === 'cancelling')
+          return this.#run.emit({ node: path, type: 'node_cancelled', ...used })
+        return this.#run.freeze(state, 'budget', noneLeft(end.part, path), used)
       case 'lost':
         throw end.error
     }
@@ -184,7 +219,7 @@ export class WorkingNodes {
 
   /** An attempt failed: it is made again, something stands in for it, or the node has failed. */
   async #failed(state: NodeState, error: Failure, repeatable: boolean, used: WithUsed = {}): Promise<void> {
-    const { node, path, scope } = state
+    const { node, path } = state
     if (node.kind !== 'call' && node.kind !== 'program') {
       this.#run.emit({ node: path, type: 'node_failed', error, ...used })
       return
@@ -195,23 +230,12 @@ export class WorkingNodes {
       this.#run.emit({ node: path, type: 'node_retrying', ...next, error, ...used })
       return
     }
-    const found = fallbackFor(node.fallback, error)
-    if (found?.fallback.node !== undefined) {
-      this.#run.emit({ node: path, type: 'node_failed', error, standby: found.fallback.node, ...used })
-    } else if (found !== undefined && Object.hasOwn(found.fallback, 'value')) {
-      try {
-        const value = await this.#run.evaluator.evaluate(
-          found.fallback.value,
-          scope,
-          this.#run.signalOf(path),
-        )
-        const output = await this.#run.values.keep(value)
-        this.#run.emit({ node: path, type: 'node_recovered', error, fallback: found.index, output, ...used })
-      } catch (thrown) {
-        this.#run.fail(state, failureOfNode(thrown), used)
-      }
-    } else this.#run.fail(state, error, used)
+    await this.#fallbacks.standIn(state, error, used)
   }
+}
+
+function undoesByProgram({ node }: NodeState): boolean {
+  return (node.kind === 'program' || node.kind === 'call') && node.compensate?.kind === 'program'
 }
 
 function inputOf(node: PlanNode): unknown {

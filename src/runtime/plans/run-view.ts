@@ -96,7 +96,9 @@ export function viewOf({ run, plan, state, request, point, isDriven }: ViewParts
     startedAtMs: state.startedAtMs,
     changedAtMs: state.timeMs,
     nodes: state.root === undefined ? pendingNodes(plan.plan, '') : nodesOf(state.root),
-    inDoubt: [...state.live.values()].filter(({ status }) => status === 'frozen').map(({ path }) => path),
+    inDoubt: [...state.live.values()]
+      .filter(({ frozenFor }) => frozenFor === 'in_doubt')
+      .map(({ path }) => path),
     requests: openRequests(state),
     used: state.used,
     budget: plan.plan.budget,

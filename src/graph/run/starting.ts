@@ -1,0 +1,53 @@
+/**
+ * Whether an attempt of a node may begin: a budget around it may be used up, or the same may have been done again and
+ * again. Then the run stands still before it, and somebody decides.
+ */
+import type { PlanNode } from '../plan/plan.ts'
+import { leftFor, leftIn, NOTHING_RESERVED, usedUp } from './budgets.ts'
+import type { NodeState, ScopeState } from './node-state.ts'
+import type { FreezeReason, ValueRef } from './run-event.ts'
+import type { RunState } from './run-state.ts'
+
+export interface NotStarting {
+  readonly reason: FreezeReason
+  /** For the person who decides. */
+  readonly message: string
+}
+
+/** Parts without which a node of its kind does nothing. What it may need beside them is asked when it needs it. */
+const NEEDED: Readonly<Partial<Record<PlanNode['kind'], readonly string[]>>> = {
+  call: ['steps', 'calls'],
+  program: ['steps', 'fuel', 'activeMs', 'bytes'],
+}
+const STEP = ['steps'] as const
+
+/** @param known the node, where it is tried again */
+export function whyNotStart(
+  state: RunState,
+  {
+    path,
+    scope,
+    node,
+    input,
+    known,
+  }: {
+    readonly path: string
+    readonly scope: ScopeState
+    readonly node: PlanNode
+    readonly input: ValueRef
+    readonly known?: NodeState
+  },
+): NotStarting | undefined {
+  const left =
+    known === undefined ? leftIn(state, scope, NOTHING_RESERVED) : leftFor(state, known, NOTHING_RESERVED)
+  const part = usedUp(left, NEEDED[node.kind] ?? STEP)
+  if (part !== undefined) return { reason: 'budget', message: noneLeft(part, path) }
+  const found = state.loops.check(path, node, input)
+  if (found !== undefined)
+    return { reason: 'loop_guard', message: `${found.message} It stands still before "${path}".` }
+  return undefined
+}
+
+export function noneLeft(part: string, path: string): string {
+  return `No ${part} is left for "${path}".`
+}
