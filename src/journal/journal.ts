@@ -70,6 +70,16 @@ async function readThrough(
   }
 }
 
+/** A record with what stands for it. */
+export interface JournalEntry {
+  readonly at: number
+  readonly record: unknown
+  /** Of the entry as it is sealed: it stands for all up to it. */
+  readonly digest: Digest
+  /** Public key of whose signature it carries. */
+  readonly signedBy: Uint8Array | undefined
+}
+
 /** Reads a journal page by page, also while somebody writes it on. */
 export class JournalReader {
   readonly #options: JournalOptions
@@ -88,13 +98,21 @@ export class JournalReader {
     this.at = from
   }
 
-  /** The next records, up to a thousand; none where there are no more yet. @throws CaissonError as `readJournal` */
-  async next(): Promise<readonly unknown[]> {
+  /**
+   * The next records, up to a thousand; none where there are no more yet.
+   * @param onEntry told of each of them before the next one is opened
+   * @throws CaissonError as `readJournal`
+   */
+  async next(onEntry?: (entry: JournalEntry) => void): Promise<readonly unknown[]> {
     const { store, run, tenant } = this.#options
     const records: unknown[] = []
     for (const sealed of await store.entries(run, this.at, PAGE)) {
       const plain = await this.#seal.open(sealed, { tenant, run, at: this.at })
-      records.push(decodeRecord(plain, this.#options.run, this.at))
+      const record = decodeRecord(plain, this.#options.run, this.at)
+      records.push(record)
+      const { last, signedBy } = this.#seal
+      if (onEntry !== undefined && last !== undefined)
+        onEntry({ at: this.at, record, digest: digestOf(last), signedBy })
       this.at += 1
     }
     return records

@@ -9,7 +9,7 @@ import { callOf } from './call-of.ts'
 import type { NodeState } from './node-state.ts'
 import type { WorkEnd } from './node-work.ts'
 import { programOf } from './program-of.ts'
-import { failureOfNode, IN_DOUBT, NOTHING, type RunContext } from './run-context.ts'
+import { failureOfNode, IN_DOUBT, NOTHING, type RunContext, type WithUsed } from './run-context.ts'
 import type { Failure } from './run-event.ts'
 
 export class Undoing {
@@ -66,7 +66,7 @@ export class Undoing {
     }
     if (end.end === 'lost') throw end.error
     if (end.end !== 'value' && this.#run.stop.signal.aborted) return
-    const used = end.used === undefined ? {} : { used: end.used }
+    const used: WithUsed = { ...(end.used && { used: end.used }), ...(end.ran && { ran: end.ran }) }
     if (end.end === 'value') this.#run.emit({ node: path, type: 'node_undone', ...used })
     else if (end.end === 'asks') {
       // What undoes something waits as long as it takes: nobody else will.

@@ -205,7 +205,10 @@ export class WorkingNodes {
         if (this.#run.state.status === 'cancelling')
           return this.#run.emit({ node: path, type: 'node_cancelled', ...used })
         const { wakeAtMs } = end
-        const parts = { values: this.#run.values, emit: (event: NodeEvent) => this.#run.emit(event) }
+        const parts = {
+          values: this.#run.values,
+          emit: (event: NodeEvent) => this.#run.emit({ ...event, ...used }),
+        }
         return ask(parts, state, end.asked, wakeAtMs === undefined ? {} : { wakeAtMs })
       }
       case 'short':
@@ -238,7 +241,8 @@ function undoesByProgram({ node }: NodeState): boolean {
   return (node.kind === 'program' || node.kind === 'call') && node.compensate?.kind === 'program'
 }
 
-function inputOf(node: PlanNode): unknown {
+/** What gives the input of a node. */
+export function inputOf(node: PlanNode): unknown {
   switch (node.kind) {
     case 'program':
     case 'call':

@@ -264,7 +264,8 @@ function onTop(used: Used, counted: Used): Used {
   return Object.fromEntries(parts)
 }
 
-function programEnd(outcome: Outcome, signal: AbortSignal, repeatable: boolean): WorkEnd {
+/** How the work of a node ended by how its guest did. */
+export function programEnd(outcome: Outcome, signal: AbortSignal, repeatable: boolean): WorkEnd {
   switch (outcome.status) {
     case 'completed':
       return { end: 'value', value: outcome.value }
