@@ -10,7 +10,6 @@
  *
  * What `npm test` writes goes into a folder in memory where there is one; the long tests are on a disk.
  */
-import { join } from 'node:path'
 import { defineConfig, type ViteUserConfigFnObject } from 'vitest/config'
 import { memoryFolder } from './scripts/memory-folder.ts'
 
@@ -40,12 +39,6 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
       // A test that expects nothing fails: it would pass whatever the code did.
       expect: { requireAssertions: true },
       unstubGlobals: true,
-      // Each project transforms what it loads, and all of them load the library: the first one leaves it to the others,
-      // and to the next run. Looked up by what is in a file.
-      experimental: {
-        fsModuleCache: true,
-        fsModuleCachePath: join(import.meta.dirname, '.cache/vitest-modules'),
-      },
       projects: [
         {
           extends: true,
