@@ -83,7 +83,7 @@ describe('an instance that a guest with a secret gave back', () => {
   ] as const)('is so where it was %s: only what is known to differ is written then', (_, how) => {
     const pool = openPool()
     const start = startOf(
-      'for (let i = 0; i < 9; i++) globalThis["kept" + i] = input + (await tools.echo(i))',
+      'for (let i = 0; i < 9; i++) globalThis["kept" + i] = (input + (await tools.echo(i))).repeat(500)',
       {
         capabilities: ['tools.echo'],
         limits: LIMITS,
