@@ -10,12 +10,23 @@
  *
  * What `npm test` writes goes into a folder in memory where there is one; the long tests are on a disk.
  */
-import { defineConfig, type ViteUserConfigFnObject } from 'vitest/config'
+import { join } from 'node:path'
+import { defineConfig, type Plugin, type ViteUserConfigFnObject } from 'vitest/config'
 import { memoryFolder } from './scripts/memory-folder.ts'
 
 const LONG = '**/*.long.test.ts'
 const DATABASES = ['**/*.sqlite.*', '**/*.postgres.*']
 const NOT_OURS = ['**/node_modules/**', 'dist/**', 'bench/thirdparty/**', '.cache/**', 'out/**']
+
+/**
+ * What sets up a project is not kept between runs: it runs in the process of vitest itself, which (4.1) cannot tell the
+ * places of errors in modules that were kept, and fails where one is thrown.
+ */
+const KEEP_MODULES_OF_TESTS: Plugin = {
+  name: 'keep-modules-of-tests',
+  configureVitest: ({ experimental_defineCacheKeyGenerator: define }) =>
+    define(({ environment }) => (environment.name === '__vitest__' ? false : undefined)),
+}
 
 const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
   const chosen = (...folders: string[]): { include: string[]; exclude: string[] } => ({
@@ -29,6 +40,7 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
   })
   const inMemory = mode === 'long' ? undefined : memoryFolder()
   return {
+    plugins: [KEEP_MODULES_OF_TESTS],
     test: {
       env: inMemory === undefined ? {} : { TMPDIR: inMemory },
       // The machine that every figure and time limit is written for has two cores.
@@ -39,6 +51,11 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
       // A test that expects nothing fails: it would pass whatever the code did.
       expect: { requireAssertions: true },
       unstubGlobals: true,
+      // All projects load the library: what one has transformed, the others take, and the next run. By what is in a file.
+      experimental: {
+        fsModuleCache: true,
+        fsModuleCachePath: join(import.meta.dirname, '.cache/vitest-modules'),
+      },
       projects: [
         {
           extends: true,
