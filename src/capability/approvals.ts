@@ -23,6 +23,11 @@ export interface AskedRequest extends PersonRequest {
   readonly expiresAtMs?: number
 }
 
+/** A pending call, with what a person is asked before it is made, if one is. */
+export interface WaitingCall extends PendingCall {
+  readonly approval?: AskedRequest
+}
+
 /** A call that waits for a person. Whoever does not know of such takes it for a refusal. */
 export class AwaitsDecision extends Refusal {
   readonly asked: AskedRequest

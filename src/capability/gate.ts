@@ -123,10 +123,12 @@ export interface Gate {
    * call. Nothing is counted or recorded. Never rejects.
    */
   asks(call: PendingCall, stop: Stop): Promise<AskedRequest | undefined>
+  /** Now, as times of requests are compared with it: milliseconds since the epoch. */
+  nowMs(): number
   /** What is wrong with a decision that puts other arguments in the place of those of a call. Never rejects. */
   checkEdit(
     call: PendingCall,
-    decision: PersonDecision & { readonly value: unknown },
+    decision: PersonDecision & { readonly decision: 'approve' },
     stop: Stop,
   ): Promise<CaissonError | undefined>
   /** Everything before the effect. Never rejects. */
@@ -395,6 +397,7 @@ export function createGate(options: GateOptions): Gate {
       const would = wouldReserve(passage, final, call.bytes, call.id, quiet)
       return would instanceof Refusal ? undefined : askFor(passage, final, call, would.cost, parts.approvals)
     },
+    nowMs: () => parts.clock.now(),
     async checkEdit(call, decision, stop) {
       const passage = passages.get(call.capability)
       return passage && editProblem(passage, decision, call, parts, stop)

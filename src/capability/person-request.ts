@@ -37,6 +37,8 @@ export interface PersonRequest {
   readonly policy?: unknown
   /** Digest of how the capability describes itself: name, description, effect and schemas. */
   readonly tool?: Digest
+  /** Of a call of a program in a plan: digest of the request as the run of the program has it. */
+  readonly within?: Digest
   /** Why it is asked again, where an edit could not be taken. */
   readonly note?: string
 }

@@ -4,8 +4,10 @@
  * Invariants
  * 1. Calls start in the order in which they were asked, at most `places` at once.
  * 2. Answers are kept in order of arrival until they are taken.
- * 3. After the stop nothing starts, and what arrives is dropped.
+ * 3. A call that a person has to decide over, and has not, keeps its place: so many are asked for at once, and no more.
+ * 4. After the stop nothing starts, and what arrives is dropped.
  */
+import type { AskedRequest } from '../capability/approvals.ts'
 import type { Delivery } from '../capability/delivery.ts'
 import type { Gate, RecordedCall } from '../capability/gate.ts'
 import type { Stop } from '../capability/stop.ts'
@@ -25,6 +27,8 @@ export class CallDesk {
   #arrived: Delivery[] = []
   #atGate = 0
   #approving = 0
+  /** What people are asked, by the ids of the calls. */
+  readonly #asked = new Map<number, AskedRequest>()
   #closed = false
   #wake: (() => void) | undefined
 
@@ -56,7 +60,13 @@ export class CallDesk {
 
   /** Whether an answer is there or will come. */
   get expecting(): boolean {
-    return this.#atGate > 0 || this.#arrived.length > 0 || this.#started < this.#line.length
+    if (this.#atGate > 0 || this.#arrived.length > 0) return true
+    return this.#started < this.#line.length && this.#asked.size < this.#places
+  }
+
+  /** What people are asked before calls of the guest are made, by the ids of those. */
+  get asked(): ReadonlyMap<number, AskedRequest> {
+    return this.#asked
   }
 
   add(calls: readonly PendingCall[]): void {
@@ -74,7 +84,7 @@ export class CallDesk {
     this.#closed = true
   }
 
-  /** Resolves when an answer is there, or when stopped. */
+  /** Resolves when an answer is there, when a person is asked and nothing else is expected, or when stopped. */
   arrival(): Promise<void> {
     if (this.#arrived.length > 0 || this.#stop.stopped) return Promise.resolve()
     return this.#nextChange()
@@ -93,7 +103,7 @@ export class CallDesk {
   }
 
   #startWaiting(): void {
-    while (this.#atGate < this.#places && !this.#closed && !this.#stop.stopped) {
+    while (this.#atGate + this.#asked.size < this.#places && !this.#closed && !this.#stop.stopped) {
       const call = this.#line[this.#started]
       if (call === undefined) break
       this.#started += 1
@@ -111,10 +121,11 @@ export class CallDesk {
     const arrive = (delivery: Delivery): void => {
       this.#atGate -= 1
       if (this.#stop.stopped) return
-      this.#arrived.push(delivery)
+      if (delivery.asked === undefined) this.#arrived.push(delivery)
+      else this.#asked.set(call.id, delivery.asked)
       this.#startWaiting()
       this.#tellWaiting()
-      this.#wakeUp()
+      if (delivery.asked === undefined || !this.expecting || this.#closed) this.#wakeUp()
     }
     // Neither ever rejects (gate, invariant 4).
     const recorded = this.#recorded.get(call.id)

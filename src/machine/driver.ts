@@ -8,8 +8,10 @@
  * 3. At the end everything at work is told to stop; what arrives later is dropped.
  * 4. A guest that waits for nothing, no call and no timer, ends `failed` with code `stalled`.
  * 5. A call in doubt is never made again by itself: a guest that waits for nothing else is suspended.
- * 6. A timer that is due is fired with the answers that are there by then, after them.
- * 7. The host's event loop gets its turn at least every 30 ms of turns, also when every call is answered at once.
+ * 6. A call that a person has to decide over is left where it is: a guest that waits for nothing else, or for a timer that
+ *    is far off, is suspended.
+ * 7. A timer that is due is fired with the answers that are there by then, after them.
+ * 8. The host's event loop gets its turn at least every 30 ms of turns, also when every call is answered at once.
  */
 import type { Delivery } from '../capability/delivery.ts'
 import type { RecordedCall } from '../capability/gate.ts'
@@ -95,16 +97,22 @@ export async function driveSession(session: Session, first: Step, options: Drive
     if (stopping) return park()
     desk.add(known === NOTHING_KNOWN ? step.calls : step.calls.filter(isOpen))
     const { wakeAtMs } = machine
+    if (isForPeople(wakeAtMs)) return park()
     if (!desk.expecting && wakeAtMs === undefined) {
       return known.inDoubt.size > 0 && machine.pending.some(({ id }) => known.inDoubt.has(id))
         ? park()
         : session.finish(failed('stalled', STALLED))
     }
     const due = await answerOrTimer(session, desk, wakeAtMs, options.asleep)
+    if (session.end === undefined && !due && isForPeople(wakeAtMs)) return park()
     return session.end === undefined
       ? session.resume(desk.takeArrived(), due ? wakeAtMs : undefined)
       : { status: 'ended', end: session.end }
   }
+
+  /** Whether nothing but people is waited for, and perhaps a timer that is far off. */
+  const isForPeople = (wakeAtMs: number | undefined): boolean =>
+    desk.asked.size > 0 && !desk.expecting && (wakeAtMs === undefined || session.msUntil(wakeAtMs) > SOON_MS)
 
   const park = async (): Promise<Step> => {
     desk.close()
@@ -113,7 +121,10 @@ export async function driveSession(session: Session, first: Step, options: Drive
     const arrived = desk.takeArrived()
     const fatal = session.endIfFatal(arrived)
     if (fatal !== undefined) return fatal
-    const pending = [...machine.pending]
+    const pending = machine.pending.map((call) => {
+      const approval = desk.asked.get(call.id)
+      return approval === undefined ? call : { ...call, approval }
+    })
     const { wakeAtMs } = machine
     return session.finish({
       status: 'suspended',
@@ -141,6 +152,9 @@ export const NOTHING_KNOWN: KnownCalls = { answers: [], recorded: new Map(), inD
 
 /** Short enough that a person or a socket does not notice, long enough that the pause costs little. */
 const BREATH_MS = 30
+
+/** A timer that is due so soon is waited for also by a guest that waits for people, milliseconds. */
+const SOON_MS = 1_000
 
 const STALLED =
   'The program waits for a promise that nothing will settle: no call is pending, and no timer is set. Look for an await on a promise that is never resolved.'

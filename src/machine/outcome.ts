@@ -1,6 +1,7 @@
 /** How a run ended, as data: expected ends are never thrown. */
+import type { WaitingCall } from '../capability/approvals.ts'
 import type { LimitName } from './limits.ts'
-import type { Answer, GuestError, LeftBehind, LogEntry, PendingCall, Usage } from './turn.ts'
+import type { Answer, GuestError, LeftBehind, LogEntry, Usage } from './turn.ts'
 
 export type RunEnd =
   | {
@@ -17,7 +18,7 @@ export type RunEnd =
   | {
       readonly status: 'suspended'
       /** Calls that were asked and not settled, those of `answered` included. None of the others was invoked. */
-      readonly pending: readonly PendingCall[]
+      readonly pending: readonly WaitingCall[]
       /** Answers that arrived and were not delivered any more, in order of arrival. */
       readonly answered: readonly Answer[]
       /** Ids of pending calls that may have taken effect before a restore: somebody has to decide. */

@@ -1,4 +1,5 @@
 /** The options of a runtime and of a guest, checked before any resource is taken. */
+import { isDigest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
 import {
   aFunction,
@@ -25,6 +26,8 @@ import type {
   TurnOptions,
 } from './options.ts'
 import { isTime } from './sound-clock.ts'
+
+const EFFECTS: readonly unknown[] = ['read', 'write', 'destructive']
 
 const RUN: OptionChecks<RunOptions> = {
   input: anything,
@@ -110,6 +113,10 @@ const RESUME: OptionChecks<ResumeOptions> = {
   stopAtCall: RUN.stopAtCall,
   checkpoint: [(value) => value instanceof Uint8Array, 'a Uint8Array'],
   answers: [isListOfAnswers, 'a list of answers: { id, value } or { id, error }'],
+  decisions: [
+    isListOfDecisions,
+    'a list of decisions: { request, by, decision: "approve" } or { request, by, decision: "reject", reason }, where request is a digest',
+  ],
   confirm: [isListOfCalls, 'a list of ids or digests of calls'],
   addFuel: wholeFrom(0),
 }
@@ -122,6 +129,7 @@ const REPEAT: OptionChecks<RepeatOptions> = {
   principal: RUN.principal,
   thread: RUN.thread,
   stateDigest: RUN.stateDigest,
+  reexecute: trueOrFalse,
 }
 
 const RUNTIME: OptionChecks<RuntimeOptions> = {
@@ -129,13 +137,16 @@ const RUNTIME: OptionChecks<RuntimeOptions> = {
   limits: anObject,
   guard: RUN.guard,
   maxMemoryBytes: wholeFrom(2 ** 20, 2 ** 31),
-  reexecute: trueOrFalse,
   concurrency: wholeFrom(1),
   concurrencyPerDomain: wholeFrom(1),
   instances: wholeFrom(1),
   keepInstances: wholeFrom(0),
   callLog: anObject,
   approver: anObject,
+  approveEffects: [
+    (value) => Array.isArray(value) && value.every((one) => EFFECTS.includes(one)),
+    'a list of "read", "write" and "destructive"',
+  ],
   lease: anObject,
   telemetry: anObject,
   onCapabilityError: [(value) => typeof value === 'function', 'a function'],
@@ -205,6 +216,17 @@ function isListOfAnswers(value: unknown): boolean {
         'value' in answer !== 'error' in answer,
     )
   )
+}
+
+function isListOfDecisions(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one: unknown) => isDecision(one))
+}
+
+function isDecision(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const { request, by, comment = '', decision, reason } = value as Readonly<Record<string, unknown>>
+  if (!isDigest(request) || typeof by !== 'string' || by === '' || typeof comment !== 'string') return false
+  return decision === 'approve' || (decision === 'reject' && typeof reason === 'string')
 }
 
 function isListOfTexts(value: unknown): boolean {

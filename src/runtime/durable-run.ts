@@ -194,6 +194,8 @@ export class DurableRun {
   async end(end: RunEnd, outcome: Outcome, endedItself: boolean): Promise<RunRest> {
     await this.settle()
     if (end.status === 'suspended') {
+      // Who decides what it asks decides over where its record has it.
+      if (end.pending.some(({ approval }) => approval !== undefined)) await this.recorder.flush()
       await this.#tellWaiting(end)
       return { outcome, resumable: true }
     }

@@ -6,12 +6,16 @@
  * 1. All answers by hand are looked at before the first one is taken: a wrong one changes nothing of the run.
  * 2. A call is made again without asking only if it may be repeated now, and could when it was let in.
  * 3. A call has one answer: one that has its answer on record, or is answered twice, is refused.
+ * 4. All decisions are looked at before the first call is made: one over something else than what is asked now changes
+ *    nothing of the run.
  */
 import type { Digest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
+import type { AskedRequest } from '../capability/approvals.ts'
 import { Refusal } from '../capability/call.ts'
 import { type Delivery, refusedDelivery } from '../capability/delivery.ts'
 import type { Gate } from '../capability/gate.ts'
+import type { PersonDecision } from '../capability/person-request.ts'
 import type { Stop } from '../capability/stop.ts'
 import type { KnownCalls } from '../machine/driver.ts'
 import type { PendingCall } from '../machine/turn.ts'
@@ -31,11 +35,12 @@ export async function knownCalls(
   pending: readonly PendingCall[],
   gate: Gate,
   stop: Stop,
-  { answers = [], confirm = [] }: Pick<ResumeOptions, 'answers' | 'confirm'>,
+  { answers = [], confirm = [], decisions = [] }: Pick<ResumeOptions, 'answers' | 'confirm' | 'decisions'>,
 ): Promise<KnownCalls> {
   const recorded = new Map(record.open.map((intent) => [intent.id, intent]))
   const confirmed = confirm.map((one) => confirmedId(one, pending))
   const answered = await checkedAnswers(answers, record, pending, gate, stop)
+  await checkDecisions(decisions, record, pending, gate, stop)
   const deliveries = record.undelivered.map(deliveryOf)
   for (const [call, answer] of answered) {
     deliveries.push(await answerByHand(answer, call, recorded, gate, stop))
@@ -73,6 +78,44 @@ async function checkedAnswers(
     if (mistake !== undefined) throw mistake
   }
   return checked
+}
+
+/** Invariant 4. */
+async function checkDecisions(
+  decisions: readonly PersonDecision[],
+  record: RunRecord,
+  pending: readonly PendingCall[],
+  gate: Gate,
+  stop: Stop,
+): Promise<void> {
+  if (decisions.length === 0) return
+  const answered = new Set(record.undelivered.map(({ id }) => id))
+  const asked = new Map<string, { readonly call: PendingCall; readonly asked: AskedRequest }>()
+  for (const call of pending) {
+    const found = answered.has(call.id) ? undefined : await gate.asks(call, stop)
+    if (found !== undefined) asked.set(found.digest, { call, asked: found })
+  }
+  for (const decision of decisions) {
+    const { request } = decision
+    const found = asked.get(request)
+    asked.delete(request)
+    if (found === undefined) {
+      throw new CaissonError(
+        'approval_mismatch',
+        'No call waits for a decision over exactly this: it was decided already, or call, rule or tool are others now.',
+        { details: { request } },
+      )
+    }
+    const { expiresAtMs } = found.asked
+    if (expiresAtMs !== undefined && gate.nowMs() > expiresAtMs) {
+      throw new CaissonError('approval_expired', 'The time in which the request could be decided is over.', {
+        details: { request, expiresAtMs },
+      })
+    }
+    if (decision.decision !== 'approve' || !('value' in decision)) continue
+    const mistake = await gate.checkEdit(found.call, decision, stop)
+    if (mistake !== undefined) throw mistake
+  }
 }
 
 async function answerByHand(

@@ -1,9 +1,10 @@
 /** What an embedder gives to a runtime and to each guest. */
 import type { Digest } from '../base/digest.ts'
-import type { Capability } from '../capability/capability.ts'
+import type { Capability, Effect } from '../capability/capability.ts'
 import type { CapabilityFailure } from '../capability/gate/gate-parts.ts'
 import type { Grant } from '../capability/grant.ts'
 import type { LoopGuardRule } from '../capability/loop-guard.ts'
+import type { PersonDecision } from '../capability/person-request.ts'
 import type { Limits } from '../machine/limits.ts'
 import type { AtEnd, ProgramForm } from '../machine/turn.ts'
 import type { Approver } from '../ports/approver.ts'
@@ -40,7 +41,10 @@ export interface RuntimeOptions {
   /** Idle instances kept per trust domain, of the 32 domains used last. Default 4. */
   readonly keepInstances?: number
   readonly callLog?: CallLog
+  /** Asked, and waited for, where a person has to decide over a call. Without one, kept runs are suspended then. */
   readonly approver?: Approver
+  /** Calls with these effects need an approval, whatever grants and capabilities say. Default none. */
+  readonly approveEffects?: readonly Effect[]
   readonly lease?: Lease
   readonly telemetry?: Telemetry
   /**
@@ -182,6 +186,11 @@ export interface ResumeOptions extends Omit<RestoreOptions, 'fork'>, Pick<RunOpt
    * (`callDigest`).
    */
   readonly confirm?: readonly (number | Digest)[]
+  /**
+   * What people decided over calls that wait for an approval: each by the digest of what was asked, as the suspended
+   * outcome shows it (`pending[i].approval.digest`). Those that are not decided go on waiting.
+   */
+  readonly decisions?: readonly PersonDecision[]
   /** What the grants reach by now: nothing that the `scope` of the run's start did not name. Default none. */
   readonly scope?: readonly string[]
   /** Lets `scope` name what it did not name then. The next `resume` compares with the start of the run again. */

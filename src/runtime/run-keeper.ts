@@ -13,7 +13,9 @@
  */
 import type { Digest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
+import type { Approvals } from '../capability/approvals.ts'
 import type { Gate, GateOptions } from '../capability/gate.ts'
+import type { PersonDecision } from '../capability/person-request.ts'
 import { type DriveOptions, driveSession, type KnownCalls } from '../machine/driver.ts'
 import type { Limits } from '../machine/limits.ts'
 import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
@@ -78,10 +80,10 @@ export interface KeptOutcome {
   /** Whether `resume` leads further. */
   readonly resumable: boolean
   readonly unwritten?: UnwrittenCheckpoints | undefined
-}
-
   /** Where its log ends. */
   readonly log?: LogEnd | undefined
+}
+
 /** How long a process that died in silence keeps the others from its runs, milliseconds. */
 export const DEFAULT_LEASE_MS = 15_000
 
@@ -114,14 +116,14 @@ export class RunKeeper {
           `There is a run "${owner.run}" already: resume it, or choose another name.`,
         )
       }
-      const draft = await startFor(source, options, this.#parts.gateFor(options, guestId, {}))
+      const draft = await startFor(source, options, this.#parts.gateFor(options, guestId, ASK_NOBODY))
       durable = this.#durable(
         lease,
         owner,
         { guestId, limits: draft.limits },
         new EntryCodec(this.#parts.checkpoints.sealing),
       )
-      const gate = this.#gate(options, guestId, durable, lease)
+      const gate = this.#gate(options, guestId, durable, lease, owner, [])
       const start = { ...draft, capabilities: gate.capabilities }
       const atMs = this.#parts.hostClock.now()
       durable.recorder.add(startEntry(start, owner, guestId, machines.engine.id, atMs, options.scope))
@@ -170,7 +172,8 @@ export class RunKeeper {
       checkpoints.checkLabel(label)
       const goneOn = durable
       goneOn.recorder.add({ type: 'open', atMs: this.#parts.hostClock.now(), limits })
-      const gate = this.#gate(options, guest.guestId, goneOn, lease)
+      const { decisions = [] } = options
+      const gate = this.#gate(options, guest.guestId, goneOn, lease, owner, decisions)
       const replay = new SyncReplay(record.syncCalls, capabilitiesOf(record, gate), gate)
       return await this.#atWork(options, limits, replay, async (machine, asleep) => {
         await this.#takeUp(machine, kept, gate, limits)
@@ -211,7 +214,7 @@ export class RunKeeper {
     const { read, record, captured } = kept
     const had = record.limits ?? captured.limits
     const limits = this.#limits(had, options)
-    const gate = this.#parts.gateFor(options, captured.guestId, {})
+    const gate = this.#parts.gateFor(options, captured.guestId, ASK_NOBODY)
     const replay = new SyncReplay(record.syncCalls, capabilitiesOf(record, gate), undefined)
     return this.#atWork(options, limits, replay, async (machine) => {
       await this.#takeUp(machine, kept, gate, limits)
@@ -304,9 +307,12 @@ export class RunKeeper {
     guestId: string,
     durable: DurableRun,
     lease: RunLease,
+    { run }: RunOwner,
+    decisions: readonly PersonDecision[],
   ): Gate {
     const { recorder, ledger } = durable
-    return this.#parts.gateFor(options, guestId, { callLog: recorder, ledger, lease })
+    const approvals = approvalsOf(run, guestId, decisions)
+    return this.#parts.gateFor(options, guestId, { callLog: recorder, ledger, lease, approvals })
   }
 
   /** Holds a place in the line and a machine while `work` goes on. */
@@ -386,13 +392,13 @@ export class RunKeeper {
       stateDigest: await finalDigest(machine, options),
       resumable,
       unwritten: durable.unwritten,
+      log: durable.recorder.end,
     }
   }
 
   /** What is given as the checkpoint to go on from must be the newest one: an older one would spend things again. */
   async #checkFresh(bytes: Uint8Array, owner: RunOwner, head: RunHead | undefined): Promise<void> {
     const given = await this.#parts.checkpoints.inspect(bytes)
-      log: durable.recorder.end,
     if (given.id === head?.chain[0]) return
     throw new CaissonError(
       'checkpoint_refused',
@@ -403,6 +409,18 @@ export class RunKeeper {
     )
   }
 }
+
+/** Of a kept run: calls that people decide over are named by the guest, which no other run has, and their numbers. */
+function approvalsOf(run: string, guestId: string, decisions: readonly PersonDecision[]): Approvals {
+  const byRequest = new Map(decisions.map((decision) => [decision.request, decision]))
+  return {
+    about: ({ id }) => ({ id: `${guestId}#${id}`, run, node: '' }),
+    decided: (request) => byRequest.get(request),
+  }
+}
+
+/** For a gate that no call passes. */
+const ASK_NOBODY: Pick<GateOptions, 'approvals'> = { approvals: approvalsOf('', '', []) }
 
 /** A thread that dies while its guest is captured is lost as in a turn. */
 async function endIfLost(session: Session, capture: () => Promise<void>): Promise<void> {
@@ -447,13 +465,29 @@ function checkUnspent({ end }: EndEntry, run: string): void {
 }
 
 /** Nothing waits for an answer any more: who gives one is told, rather than left to think that it was taken. */
-function checkNothingDecided({ end }: EndEntry, run: string, { answers, confirm }: ResumeOptions): void {
-  if ((answers ?? []).length === 0 && (confirm ?? []).length === 0) return
+function checkNothingDecided(
+  { end }: EndEntry,
+  run: string,
+  { answers = [], confirm = [], decisions = [] }: ResumeOptions,
+): void {
+  const [decision] = decisions
+  if (decision !== undefined) {
+    throw new CaissonError(
+      'approval_mismatch',
+      `Run "${run}" has ended (${end.status}): nothing in it waits for a decision.`,
+      { details: { request: decision.request, ended: end.status } },
+    )
+  }
+  if (answers.length + confirm.length === 0) return
   throw new CaissonError(
     'unknown_call',
     `Run "${run}" has ended (${end.status}): no call of it waits for an answer or a confirmation.`,
     { details: { ended: end.status } },
   )
+}
+
+function logEnd(entries: number, { last }: EntryCodec): LogEnd | undefined {
+  return last === undefined ? undefined : { entries, digest: last }
 }
 
 /** A run that has ended ends the same however often it is asked. */
@@ -469,7 +503,3 @@ function endedOutcome({ end }: RunRecord, read: ReadCheckpoint | undefined): Kep
     resumable: end.end.status === 'exhausted',
   }
 }
-function logEnd(entries: number, { last }: EntryCodec): LogEnd | undefined {
-  return last === undefined ? undefined : { entries, digest: last }
-}
-

@@ -143,12 +143,13 @@ type GateParts = Omit<GateOptions, 'grants' | 'ledger' | 'guestId'>
 type GateWanted = Pick<RunOptions, 'grants' | 'guard'> & WithModules
 
 function gatePartsOf({ clock }: Platform, options: RuntimeOptions): GateParts {
-  const { callLog, approver, lease } = options
+  const { callLog, approver, approveEffects, lease } = options
   const report = failureReport(options)
   return {
     clock,
     ...(callLog && { callLog }),
     ...(approver && { approver }),
+    ...(approveEffects && { approveEffects }),
     ...(lease && { lease }),
     ...(report && { report }),
   }
@@ -307,8 +308,8 @@ class PooledRuntime implements Runtime {
       run,
       ...(resumable && { resumable }),
       ...(unwritten && { unwritten }),
-      ...(checkpoint && { checkpoint }),
       ...(log && { log }),
+      ...(checkpoint && { checkpoint }),
       ...(stateDigest && { stateDigest }),
     })
   }

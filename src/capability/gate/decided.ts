@@ -109,7 +109,7 @@ async function edited(
 /** What is wrong with what a person put in the place of the arguments. Nothing is reported. */
 export async function editProblem(
   passage: Passage,
-  decision: PersonDecision & { readonly value: unknown },
+  decision: PersonDecision & { readonly decision: 'approve' },
   call: PendingCall,
   parts: GateParts,
   stop: Stop,
@@ -118,7 +118,7 @@ export async function editProblem(
   const found = await edited(passage, decision.value, decision, call, quiet, stop)
   if (!(found instanceof Refusal)) return undefined
   return new CaissonError(found.failure.code as ErrorCode, found.failure.message, {
-    details: { id: call.id, capability: passage.name },
+    details: { id: call.id, capability: passage.name, request: decision.request },
   })
 }
 

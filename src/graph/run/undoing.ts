@@ -10,7 +10,7 @@ import type { NodeState } from './node-state.ts'
 import type { WorkEnd } from './node-work.ts'
 import { programOf } from './program-of.ts'
 import { failureOfNode, IN_DOUBT, NOTHING, type RunContext, type WithUsed } from './run-context.ts'
-import type { Failure } from './run-event.ts'
+import type { Failure, NodeEvent } from './run-event.ts'
 
 export class Undoing {
   readonly #run: RunContext
@@ -71,7 +71,8 @@ export class Undoing {
     else if (end.end === 'asks') {
       // What undoes something waits as long as it takes: nobody else will.
       const asked = end.asked.map(({ request }) => ({ request }))
-      await ask({ values: this.#run.values, emit: (event) => this.#run.emit(event) }, state, asked)
+      const emit = (event: NodeEvent): void => this.#run.emit({ ...event, ...used })
+      await ask({ values: this.#run.values, emit }, state, asked)
     } else {
       const error = end.end === 'failure' ? end.error : end.end === 'short' ? shortOf(end.part) : IN_DOUBT
       this.#run.emit({ node: path, type: 'node_not_undone', error, ...used })
