@@ -13,6 +13,7 @@
  */
 import type { Digest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
+import type { LedgerState } from '../capability/budget.ts'
 import type { Approvals } from '../capability/approvals.ts'
 import type { Gate, GateOptions } from '../capability/gate.ts'
 import type { PersonDecision } from '../capability/person-request.ts'
@@ -189,6 +190,16 @@ export class RunKeeper {
     } finally {
       if (durable === undefined) await giveBack(lease, this.#parts.signal)
       else await durable.close()
+    }
+  }
+
+  /** What the calls of a run took of its grants, by its record; undefined where there is none. Changes nothing. */
+  async tookBefore(owner: RunOwner): Promise<LedgerState['accounts'] | undefined> {
+    try {
+      return (await readKeptRun(this.#parts, owner)).record.ledger?.accounts
+    } catch (error) {
+      if (CaissonError.is(error, 'not_found')) return undefined
+      throw error
     }
   }
 

@@ -369,12 +369,14 @@ class PooledRuntime implements Runtime {
       plans: new PlanShelf(),
       tools: (names) => Object.fromEntries(names.map((name) => [name, toolDigest(this.#table.get(name))])),
       openGate: (grants, { guestId, ...own }) =>
-        this.#gateFor({ grants }, guestId, { clock: this.#hostClock, ...own }),
+        // Nodes have the loop guard of their run.
+        this.#gateFor({ grants, guard: false }, guestId, { clock: this.#hostClock, ...own }),
       runProgram: (source, options) =>
         options.run === undefined
           ? this.run(source, options)
           : this.#runKept(source, options, options.run, store),
       resumeProgram: (run, options) => this.#resumeIn(run, options, store),
+      tookBefore: (owner) => this.#keeper(undefined, store).tookBefore(owner),
     })
   }
 

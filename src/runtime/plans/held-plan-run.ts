@@ -178,6 +178,7 @@ function runnerOf({ parts, owner, lease, plan, state, values, journal }: HeldPar
     openGate: (grants, options) => parts.openGate(grants, { ...options, lease }),
     runProgram: parts.runProgram,
     resumeProgram: parts.resumeProgram,
+    tookBefore: (run) => parts.tookBefore({ ...owner, run }),
     whose: { domain: owner.tenant, principal: owner.principal },
   })
   return new Runner({

@@ -1,5 +1,6 @@
 /** What the runtime lends to runs of plans. */
 import type { Digest } from '../../base/digest.ts'
+import type { LedgerState } from '../../capability/budget.ts'
 import type { Gate, GateOptions } from '../../capability/gate.ts'
 import type { Grant } from '../../capability/grant.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -28,6 +29,8 @@ export interface PlanRunParts {
   ) => Gate
   readonly runProgram: (source: string, options: RunOptions) => Promise<Outcome>
   readonly resumeProgram: (run: string, options: ResumeOptions) => Promise<Outcome>
+  /** What the calls of a kept run took of its grants, by its record; undefined where there is none. */
+  readonly tookBefore: (owner: RunOwner) => Promise<LedgerState['accounts'] | undefined>
   /** Entries were added to the journal of a run. */
   readonly changed: (owner: RunOwner) => void
 }
