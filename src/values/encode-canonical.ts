@@ -33,9 +33,36 @@ export function encodeCanonical(
   limits: ValueLimits = DEFAULT_VALUE_LIMITS,
   root = 'value',
 ): Uint8Array {
+  return encoded(value, limits, root, Number.POSITIVE_INFINITY).bytes
+}
+
+/** A run of bytes, from one to before the other. */
+export type ByteSpan = readonly [from: number, to: number]
+
+/**
+ * The canonical bytes of `value`, and where in them the content of long texts and buffers stands: it is the same
+ * wherever they are in a value.
+ * @param longBytes from how many bytes on something is long
+ * @throws CaissonError as `encodeCanonical`
+ */
+export function encodeWithSpans(
+  value: unknown,
+  limits: ValueLimits,
+  longBytes: number,
+): { readonly bytes: Uint8Array; readonly spans: readonly ByteSpan[] } {
+  return encoded(value, limits, 'value', longBytes)
+}
+
+function encoded(
+  value: unknown,
+  limits: ValueLimits,
+  root: string,
+  longBytes: number,
+): { readonly bytes: Uint8Array; readonly spans: readonly ByteSpan[] } {
   const { value: copy, bytes, nodes } = copyMeasured(value, limits, root)
   const isSmall = 2 * bytes + PLACE_BYTES * nodes <= SHARED_CAPACITY
-  return new Encoder(isSmall ? sharedWriter : new ByteWriter(bytes)).encode(copy)
+  const encoder = new Encoder(isSmall ? sharedWriter : new ByteWriter(bytes), longBytes)
+  return { bytes: encoder.encode(copy), spans: encoder.spans }
 }
 
 /**
@@ -50,11 +77,15 @@ class Encoder {
   readonly #work = new HostWork()
   /** Containers whose content is still to be written, in the order in which they were met. */
   readonly #queue: { readonly kind: ContainerKind; readonly object: object }[] = []
+  readonly #longBytes: number
+  /** Contents of long texts and buffers, in the order of the bytes. */
+  readonly spans: ByteSpan[] = []
 
-  constructor(writer: ByteWriter) {
+  constructor(writer: ByteWriter, longBytes: number) {
     // What an encoding that ran out of memory left in the shared one.
     writer.clear()
     this.#writer = writer
+    this.#longBytes = longBytes
   }
 
   encode(value: unknown): Uint8Array {
@@ -110,7 +141,8 @@ class Encoder {
   }
 
   #string(value: string): void {
-    if (isLatin1(value)) {
+    const isLatin1Text = isLatin1(value)
+    if (isLatin1Text) {
       this.#writer.byte(TAG.latin1)
       this.#writer.varint(value.length)
       this.#writer.latin1(value)
@@ -119,6 +151,13 @@ class Encoder {
       this.#writer.varint(value.length)
       this.#writer.utf16(value)
     }
+    this.#span(isLatin1Text ? value.length : 2 * value.length)
+  }
+
+  /** Told of content that was just written. */
+  #span(length: number): void {
+    const to = this.#writer.length
+    if (length >= this.#longBytes) this.spans.push([to - length, to])
   }
 
   #object(object: object): void {
@@ -182,6 +221,7 @@ class Encoder {
     this.#writer.byte(TAG.buffer)
     this.#writer.varint(buffer.byteLength)
     this.#writer.raw(new Uint8Array(buffer))
+    this.#span(buffer.byteLength)
   }
 
   #content(kind: ContainerKind, object: object): void {

@@ -264,7 +264,7 @@ describe('a run of a plan', () => {
       },
     }
     // More than one head takes.
-    const input = Array.from({ length: 500 }, (_, i) => `${i}`.repeat(1_100))
+    const input = Array.from({ length: 1_000 }, (_, i) => `${i}`.repeat(1_100))
     await inProcess(store, newWorld(), async (runtime) => {
       const run = await approved(runtime, plan, input)
       await run.start({ by: 'ann' })

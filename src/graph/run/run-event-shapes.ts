@@ -26,6 +26,8 @@ const LARGEST = Number.MAX_SAFE_INTEGER
 /** The last moment that a `Date` can name. */
 const LAST_MS = 8.64e15
 const MOST_LISTED = 100_000
+/** Of one value. */
+const MOST_PIECES = 1_000
 
 /** A shape of a member that may be left out. */
 interface LeftOut {
@@ -83,7 +85,11 @@ function byMember(member: string, has: Shape, lacks: Shape): Shape {
 
 const VALUE: Shape = byMember(
   'digest',
-  objectOf<Extract<ValueRef, { digest: unknown }>>({ digest: DIGEST, bytes: NUMBER }),
+  objectOf<Extract<ValueRef, { digest: unknown }>>({
+    digest: DIGEST,
+    bytes: NUMBER,
+    pieces: optional(list(WORDS, { min: 1, max: MOST_PIECES })),
+  }),
   objectOf<Extract<ValueRef, { value: unknown }>>({ value: ANYTHING }),
 )
 

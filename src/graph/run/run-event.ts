@@ -7,8 +7,15 @@
 import type { Digest } from '../../base/digest.ts'
 import type { ErrorClass } from '../plan/plan.ts'
 
-/** A value in an event: itself where it is small, else its digest in the store and its size in bytes. */
-export type ValueRef = { readonly value: unknown } | { readonly digest: Digest; readonly bytes: number }
+/** A value in an event: itself where it is small, else the digest and the size of its canonical bytes. */
+export type ValueRef =
+  | { readonly value: unknown }
+  | {
+      readonly digest: Digest
+      readonly bytes: number
+      /** What the bytes consist of: digests of what is in the store, and between them bytes as base64. Default: the store has them whole. */
+      readonly pieces?: readonly string[]
+    }
 
 /** Why something failed. */
 export interface Failure {

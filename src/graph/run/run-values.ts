@@ -1,5 +1,6 @@
 /**
- * Values of a run: small ones stand in its journal, larger ones beside it under their digests, each once.
+ * Values of a run: small ones stand in its journal, larger ones beside it under their digests, each once, in pieces
+ * where they have long texts.
  *
  * Invariants
  * 1. What is given back is what was kept: bytes that have another digest are refused.
@@ -11,12 +12,15 @@ import { CaissonError } from '../../base/errors.ts'
 import type { RunStore } from '../../ports/run-store.ts'
 import { copyValue } from '../../values/copy-value.ts'
 import { decodeCanonical } from '../../values/decode-canonical.ts'
-import { encodeCanonical } from '../../values/encode-canonical.ts'
+import { encodeWithSpans } from '../../values/encode-canonical.ts'
 import type { ValueLimits } from '../../values/limits.ts'
 import type { ValueRef } from './run-event.ts'
+import { cutValue, joinValue, PIECE_BYTES } from './value-pieces.ts'
 
 /** Of one value. */
 const VALUE_LIMITS: ValueLimits = { bytes: 16 * 1024 * 1024, nodes: 1_000_000, depth: 500 }
+/** No value within its limits is encoded as more. */
+const ENCODED_BYTES = 64 * 1024 * 1024
 /** Larger ones stand beside the journal. */
 const INLINE_BYTES = 1_024
 /** Bytes of values that are held, so that a chain of nodes reads none of them again. */
@@ -47,16 +51,21 @@ export class RunValues {
 
   /** @throws CaissonError `value_refused`, `value_too_large`, `value_too_deep`, `store_failed` */
   async keep(value: unknown): Promise<ValueRef> {
-    const bytes = encodeCanonical(value, VALUE_LIMITS)
+    const { bytes, spans } = encodeWithSpans(value, VALUE_LIMITS, PIECE_BYTES)
     if (bytes.length <= INLINE_BYTES) return { value: copyValue(value, VALUE_LIMITS) }
     const digest = sha256(bytes)
-    if (!this.#stored.has(digest)) {
-      await this.#store.putBlob(digest, bytes)
-      this.#stored.add(digest)
-      this.#added.push(digest)
-    }
-    this.#hold(digest, copyValue(value, VALUE_LIMITS), bytes.length)
-    return { digest, bytes: bytes.length }
+    const copy = copyValue(value, VALUE_LIMITS)
+    const cut = cutValue(bytes, spans)
+    for (const [id, blob] of cut?.blobs ?? [[digest, bytes] as const]) await this.#put(id, blob)
+    this.#hold(digest, copy, bytes.length)
+    return { digest, bytes: bytes.length, ...(cut && { pieces: cut.pieces }) }
+  }
+
+  async #put(digest: Digest, bytes: Uint8Array): Promise<void> {
+    if (this.#stored.has(digest)) return
+    await this.#store.putBlob(digest, bytes)
+    this.#stored.add(digest)
+    this.#added.push(digest)
   }
 
   /** A copy of the value. @throws CaissonError `corrupted`, `not_found`, `store_failed` */
@@ -64,14 +73,19 @@ export class RunValues {
     if ('value' in ref) return copyValue(ref.value, VALUE_LIMITS)
     const held = this.#held.get(ref.digest)
     if (held !== undefined) return copyValue(held.value, VALUE_LIMITS)
-    const bytes = await this.#store.getBlob(ref.digest)
-    if (bytes === undefined)
-      throw new CaissonError('not_found', `The value ${ref.digest} of the run is not in the store.`)
-    if (sha256(bytes) !== ref.digest)
-      throw new CaissonError('corrupted', `The value ${ref.digest} of the run was changed in the store.`)
+    const { digest, bytes: size, pieces = [digest] } = ref
+    const bytes = await joinValue(pieces, Math.min(size, ENCODED_BYTES), (id) => this.#get(id))
+    if (bytes === undefined || sha256(bytes) !== digest)
+      throw new CaissonError('corrupted', `The value ${digest} of the run was changed in the store.`)
     const value = decodeCanonical(bytes, VALUE_LIMITS)
-    this.#hold(ref.digest, value, bytes.length)
+    this.#hold(digest, value, bytes.length)
     return copyValue(value, VALUE_LIMITS)
+  }
+
+  async #get(digest: Digest): Promise<Uint8Array> {
+    const bytes = await this.#store.getBlob(digest)
+    if (bytes !== undefined) return bytes
+    throw new CaissonError('not_found', `The value ${digest} of the run is not in the store.`)
   }
 
   #hold(digest: Digest, value: unknown, bytes: number): void {
