@@ -75,6 +75,7 @@ export class Checkpoints {
   readonly #options: CheckpointOptions
   readonly #base: BaseImage
   readonly #engine: string
+  #decoding: DecodeOptions | undefined
 
   constructor(
     ports: CheckpointPorts | undefined,
@@ -188,7 +189,13 @@ export class Checkpoints {
     }
   }
 
+  /** The same for all. */
   #decodeOptions(): DecodeOptions {
+    this.#decoding ??= this.#newDecodeOptions()
+    return this.#decoding
+  }
+
+  #newDecodeOptions(): DecodeOptions {
     const ports = this.#ports
     if (ports === undefined) {
       throw new CaissonError('unsupported', 'This platform has no way to write or read checkpoints.')

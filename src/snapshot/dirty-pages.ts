@@ -75,10 +75,12 @@ function zeroRun(known: PageTree, index: number, most: number): number {
 
 /** How many pages from `index` on, up to `most`, lie one behind the other where they are known. */
 function runInMemory(known: PageTree, index: number, first: Uint8Array, most: number): number {
+  // Asked once: it takes longer than to find a page.
+  const { buffer, byteOffset } = first
   let count = 1
   for (; count < most; count += 1) {
     const page = known.page(index + count)
-    if (page?.buffer !== first.buffer || page.byteOffset !== first.byteOffset + count * PAGE_BYTES) break
+    if (page?.buffer !== buffer || page.byteOffset !== byteOffset + count * PAGE_BYTES) break
   }
   return count
 }

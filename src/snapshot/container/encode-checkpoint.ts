@@ -112,7 +112,9 @@ async function encodePages(
   const sections: Uint8Array[] = []
   const flush = async (): Promise<void> => {
     const raw = writer.take()
-    if (raw.length > 0) sections.push(...(await packSection('pages', raw, ports.codec)))
+    if (raw.length === 0) return
+    const packing = packSection('pages', raw, ports.codec)
+    sections.push(...(packing instanceof Promise ? await packing : packing))
   }
   for (const change of changes) {
     writer.add(change, parent)

@@ -37,13 +37,20 @@ export interface Section {
   readonly stored: Uint8Array
 }
 
-/** A section as two parts of a body. */
-export async function packSection(
+/** A section as two parts of a body: at once if it is short. */
+export function packSection(
   type: SectionType,
   raw: Uint8Array,
   codec: Codec,
-): Promise<readonly Uint8Array[]> {
-  const deflated = raw.length < MIN_DEFLATED_BYTES[type] ? raw : await codec.deflate(raw)
+): readonly Uint8Array[] | Promise<readonly Uint8Array[]> {
+  if (raw.length < MIN_DEFLATED_BYTES[type]) return partsOf(type, raw, raw)
+  const deflating = codec.deflate(raw)
+  return deflating instanceof Promise
+    ? deflating.then((deflated) => partsOf(type, raw, deflated))
+    : partsOf(type, raw, deflating)
+}
+
+function partsOf(type: SectionType, raw: Uint8Array, deflated: Uint8Array): readonly Uint8Array[] {
   const isDeflated = deflated.length < raw.length
   const stored = isDeflated ? deflated : raw
   const writer = new ByteWriter(MAX_SECTION_HEAD_BYTES)
