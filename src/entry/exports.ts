@@ -27,7 +27,16 @@ export { PLAN_JSON_SCHEMA } from '../graph/plan/plan-shape.ts'
 export { planMermaid } from '../graph/render/plan-mermaid.ts'
 export { planSvg } from '../graph/render/plan-svg.ts'
 export type { Decision, DoubtAnswer, OpenDoubt, OpenRequest } from '../graph/run/decisions.ts'
-export type { EventType, Failure, RecordedEvent, RunEvent, Used } from '../graph/run/run-event.ts'
+export { type Finding, type FindingKind, findingsOf } from '../graph/run/findings.ts'
+export type { EventType, Failure, GrantUsed, RecordedEvent, RunEvent, Used } from '../graph/run/run-event.ts'
+export {
+  type CapabilityReport,
+  type Failures,
+  type Latency,
+  type NodeKindReport,
+  type RunReport,
+  reportOf,
+} from '../graph/run/run-report.ts'
 export { DEFAULT_LIMITS, type LimitName, type Limits } from '../machine/limits.ts'
 export type { RunUsage } from '../machine/outcome.ts'
 export type { GuestError, LogEntry, LogLevel, ProgramForm, Usage } from '../machine/turn.ts'
