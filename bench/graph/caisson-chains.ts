@@ -55,8 +55,13 @@ export function chainOfChains(chains: number, length: number): Plan {
 }
 
 /** A run that was approved, and has not started. */
-export async function approvedRun(runtime: Runtime, plan: DefinedPlan, input: unknown): Promise<PlanRun> {
-  const run = await runtime.propose(plan, { ...BY, input })
+export async function approvedRun(
+  runtime: Runtime,
+  plan: DefinedPlan,
+  input: unknown,
+  name?: string,
+): Promise<PlanRun> {
+  const run = await runtime.propose(plan, { ...BY, input, ...(name !== undefined && { run: name }) })
   await run.approve({ ...BY, digest: (await run.view()).request })
   return run
 }

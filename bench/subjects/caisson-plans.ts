@@ -1,11 +1,13 @@
 /** Caisson's plans, in each of the stores that keep them. */
 import { readFileSync } from 'node:fs'
 import { chainPlan, planChain } from '../graph/caisson-chains.ts'
+import { pagesProgram, pagesSteps, resumeGrowthTrial, resumeTrial } from '../graph/caisson-resume.ts'
 import { keepInDirectory, keepInMemory, keepInPostgres, keepInSqlite } from '../graph/caisson-stores.ts'
 import { bytesTrial, growthTrial, postgresSyncsTrial } from '../graph/caisson-trials.ts'
 import { type Chain, chainTrial, LONG, SHORT } from '../graph/chain.ts'
 import { graphSubject } from '../graph/graph-subject.ts'
 import { syncsTrial } from '../graph/syncs.ts'
+import { waitingCrowdTrial } from '../graph/waiting-crowd.ts'
 import type { GraphTrials, Subject } from './subject.ts'
 
 function plansIn(store: string, note: string, graph: GraphTrials): Subject {
@@ -32,6 +34,12 @@ export function openPlansInMemory(): Subject {
     'chain-200': async () => chainTrial(SHORT, await planChain(keepInMemory(), chainPlan(SHORT))),
     'chain-1000': async () => chainTrial(LONG, await planChain(keepInMemory(), chainPlan(LONG))),
     growth: () => growthTrial(keepInMemory),
+    'resume-10': () => resumeTrial(keepInMemory(), pagesProgram, 10),
+    'resume-100': () => resumeTrial(keepInMemory(), pagesProgram, 100),
+    'resume-1000': () => resumeTrial(keepInMemory(), pagesProgram, 1_000),
+    'resume-growth': () => resumeGrowthTrial(keepInMemory),
+    'resume-steps': () => resumeTrial(keepInMemory(), pagesSteps, 990),
+    'crowd-memory': waitingCrowdTrial,
   })
 }
 

@@ -84,6 +84,7 @@ export type GraphQuestion =
   | 'resume-100'
   | 'resume-1000'
   | 'resume-growth'
+  | 'resume-steps'
   | 'crowd-memory'
   | 'verify'
 

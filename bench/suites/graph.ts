@@ -34,8 +34,12 @@ const CASES: Readonly<Record<GraphQuestion, Asked>> = {
     unit: 'times',
     rounds: 11,
   },
+  'resume-steps': {
+    description: 'a plan of 990 calls of 20 KB that are nodes of their own, up to the next one',
+    rounds: 11,
+  },
   'crowd-memory': {
-    description: '10,000 runs that wait for a person: resident memory of a process that has them',
+    description: '10,000 runs that wait for a person: how much a process grows that has them',
     unit: 'bytes',
     rounds: 1,
   },
