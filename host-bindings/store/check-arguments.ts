@@ -65,6 +65,17 @@ export function checkHead(head: RunHead): void {
   }
 }
 
+/** A copy that nobody else changes. @throws CaissonError `invalid_argument` */
+export function checkedHead(head: RunHead): RunHead {
+  checkHead(head)
+  return copyHead(head)
+}
+
+/** With a chain and a summary of its own. */
+export function copyHead({ version, chain, position, summary }: RunHead): RunHead {
+  return { version, chain: [...chain], position, summary: summary.slice() }
+}
+
 /**
  * A head as it was found in a store: what nobody could have put there is damage, not the mistake of who asks.
  * @throws CaissonError `corrupted`
@@ -102,6 +113,12 @@ export function checkEntries(at: number, entries: readonly Uint8Array[]): void {
     total += entry.byteLength
   }
   if (total > MAX_APPEND_BYTES) refuse(`Entries appended together have at most ${MAX_APPEND_BYTES} bytes.`)
+}
+
+/** Copies that nobody else changes. @throws CaissonError `invalid_argument` */
+export function checkedEntries(at: number, entries: readonly Uint8Array[]): readonly Uint8Array[] {
+  checkEntries(at, entries)
+  return entries.map((entry) => entry.slice())
 }
 
 /** @throws CaissonError `invalid_argument` */

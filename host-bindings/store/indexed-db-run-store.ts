@@ -14,13 +14,14 @@ import type { Collected, CollectOptions, RunHead, RunLease, RunStore } from '../
 import {
   checkBlob,
   checkDigest,
-  checkEntries,
-  checkHead,
+  checkedEntries,
+  checkedHead,
   checkRange,
   checkRunName,
   checkTtl,
   graceOf,
 } from './check-arguments.ts'
+import { HeldLeases } from './held-leases.ts'
 import { type DurableDatabase, databaseError, openDurableDatabase } from './indexed-db/durable-database.ts'
 import {
   allRuns,
@@ -45,6 +46,7 @@ import {
   positionBeyondLog,
   storeClosed,
 } from './store-refusals.ts'
+import { StoreWork } from './store-work.ts'
 
 export interface IndexedDbRunStoreOptions {
   /** Name of the database. Default `caisson`. */
@@ -73,8 +75,13 @@ export async function openIndexedDbRunStore(options: IndexedDbRunStoreOptions = 
 class IndexedDbRunStore implements RunStore {
   readonly #database: DurableDatabase
   readonly #leases: TabLeases
-  readonly #held = new Map<string, HeldInTab>()
-  #closing: Promise<void> | undefined
+  readonly #work = new StoreWork(databaseError)
+  readonly #held: HeldLeases<HeldInTab> = new HeldLeases(this.#work, {
+    nowMs: () => performance.now(),
+    isHeld: (held) => this.#isHeld(held),
+    renew: (held, ttlMs) => this.#renew(held, ttlMs),
+    giveBack: (held) => this.#giveBack(held),
+  })
 
   constructor(name: string, database: DurableDatabase) {
     this.#database = database
@@ -85,7 +92,7 @@ class IndexedDbRunStore implements RunStore {
     checkBlob(id, bytes)
     // A copy, also because a view would be stored with all of its buffer.
     const copy = bytes.slice()
-    await this.#do('putting a checkpoint', () =>
+    await this.#work.do('putting a checkpoint', () =>
       setMany(
         [
           [blobKey(id), copy],
@@ -98,20 +105,21 @@ class IndexedDbRunStore implements RunStore {
 
   async getBlob(id: Digest): Promise<Uint8Array | undefined> {
     checkDigest(id)
-    return this.#do('getting a checkpoint', () => get<Uint8Array>(blobKey(id), this.#database.use))
+    return this.#work.do('getting a checkpoint', () => get<Uint8Array>(blobKey(id), this.#database.use))
   }
 
   async head(run: string): Promise<RunHead | undefined> {
     checkRunName(run)
-    const record = await this.#do('reading a head', () => get<RunRecord>(runKey(run), this.#database.use))
+    const record = await this.#work.do('reading a head', () =>
+      get<RunRecord>(runKey(run), this.#database.use),
+    )
     return record?.head
   }
 
   async setHead(run: string, head: RunHead, lease: RunLease): Promise<void> {
     checkRunName(run)
-    checkHead(head)
-    const { version, chain, position } = head
-    const copy: RunHead = { version, chain: [...chain], position, summary: head.summary.slice() }
+    const copy = checkedHead(head)
+    const { version, position } = copy
     await this.#change(run, lease, 'setting a head', async (store, record) => {
       const found = record.head?.version ?? 0
       if (version !== found + 1) throw headMoved(run, found, version)
@@ -126,8 +134,7 @@ class IndexedDbRunStore implements RunStore {
 
   async append(run: string, at: number, entries: readonly Uint8Array[], lease: RunLease): Promise<void> {
     checkRunName(run)
-    checkEntries(at, entries)
-    const copies = entries.map((entry) => entry.slice())
+    const copies = checkedEntries(at, entries)
     await this.#change(run, lease, 'appending to a log', async (store, record) => {
       if (record.entries !== at) throw logMoved(run, record.entries, at)
       for (const [index, entry] of copies.entries()) store.put(entry, ['log', run, at + index])
@@ -148,14 +155,7 @@ class IndexedDbRunStore implements RunStore {
   async lease(run: string, ttlMs: number): Promise<RunLease> {
     checkRunName(run)
     checkTtl(ttlMs)
-    const held = await this.#do('taking a lease', () => this.#leases.take(run, ttlMs))
-    if (this.#closing !== undefined) {
-      // Too late to write that it is given back; without its lock it counts as given back.
-      held.lock.release()
-      throw storeClosed()
-    }
-    this.#held.set(run, held)
-    return this.#leaseOf(held)
+    return this.#work.do('taking a lease', async () => this.#held.add(await this.#leases.take(run, ttlMs)))
   }
 
   async runs(): Promise<readonly string[]> {
@@ -209,44 +209,28 @@ class IndexedDbRunStore implements RunStore {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close()
-    return this.#closing
+    return this.#work.close(async () => {
+      await this.#held.giveAllBack()
+      this.#database.close()
+    })
   }
 
-  async #close(): Promise<void> {
-    await Promise.all([...this.#held.values()].map((held) => this.#release(held)))
-    this.#database.close()
+  async #isHeld({ run, token, lock }: HeldInTab): Promise<boolean> {
+    const record = await this.#work.do('looking after a lease', () =>
+      get<RunRecord>(runKey(run), this.#database.use),
+    )
+    return isHeldWith(token, record) && !lock.stolen
   }
 
-  #leaseOf(held: HeldInTab): RunLease {
-    const { run, token } = held
-    const mayAct = (): boolean =>
-      this.#closing === undefined &&
-      this.#held.get(run) === held &&
-      !held.lock.stolen &&
-      performance.now() < held.untilMs
-    return {
-      fencingToken: token,
-      held: async () => mayAct() && isHeldWith(token, await this.#record(run)) && mayAct(),
-      renew: async (ttlMs) => {
-        checkTtl(ttlMs)
-        const nowMs = performance.now()
-        await this.#change(run, { fencingToken: token }, 'renewing a lease', async (_store, record) => {
-          const { lease } = record
-          return { ...record, lease: lease && { ...lease, ttlMs, beats: lease.beats + 1 } }
-        })
-        held.untilMs = nowMs + ttlMs
-      },
-      release: async () => {
-        if (this.#closing === undefined) await this.#release(held)
-      },
-    }
+  async #renew({ run, token }: HeldInTab, ttlMs: number): Promise<void> {
+    await this.#change(run, { fencingToken: token }, 'renewing a lease', async (_store, record) => {
+      const { lease } = record
+      return { ...record, lease: lease && { ...lease, ttlMs, beats: lease.beats + 1 } }
+    })
   }
 
-  /** Never rejects: what cannot be given back is free when its time is over, or this tab is closed. */
-  async #release(held: HeldInTab): Promise<void> {
-    if (this.#held.get(held.run) !== held) return
-    this.#held.delete(held.run)
+  async #giveBack(held: HeldInTab): Promise<void> {
+    if (!this.#held.drop(held)) return
     try {
       await this.#database.transact('readwrite', async (store) => {
         const record = await recordOf(store, held.run)
@@ -267,8 +251,8 @@ class IndexedDbRunStore implements RunStore {
     doing: string,
     change: (store: IDBObjectStore, record: RunRecord) => Promise<RunRecord | undefined>,
   ): Promise<void> {
-    if (this.#closing !== undefined) throw storeClosed()
-    const held = this.#held.get(run)
+    if (this.#work.isClosing) throw storeClosed()
+    const held = this.#held.of(run)
     if (held?.token !== lease.fencingToken) throw leaseLost(run)
     try {
       if (held.lock.stolen) throw leaseLost(run)
@@ -286,12 +270,8 @@ class IndexedDbRunStore implements RunStore {
   }
 
   #forget(run: string): void {
-    this.#held.get(run)?.lock.release()
-    this.#held.delete(run)
-  }
-
-  #record(run: string): Promise<RunRecord | undefined> {
-    return this.#do('looking after a lease', () => get<RunRecord>(runKey(run), this.#database.use))
+    const held = this.#held.of(run)
+    if (held !== undefined && this.#held.drop(held)) held.lock.release()
   }
 
   #transact<T>(
@@ -299,15 +279,6 @@ class IndexedDbRunStore implements RunStore {
     doing: string,
     act: (store: IDBObjectStore) => Promise<T>,
   ): Promise<T> {
-    return this.#do(doing, () => this.#database.transact(mode, act))
-  }
-
-  async #do<T>(doing: string, act: () => Promise<T>): Promise<T> {
-    if (this.#closing !== undefined) throw storeClosed()
-    try {
-      return await act()
-    } catch (error) {
-      throw databaseError(doing, error)
-    }
+    return this.#work.do(doing, () => this.#database.transact(mode, act))
   }
 }

@@ -18,6 +18,7 @@ import {
   checkRange,
   checkRunName,
   checkTtl,
+  copyHead,
   graceOf,
 } from './check-arguments.ts'
 import {
@@ -244,8 +245,4 @@ function isVisible(record: Run): boolean {
 
 function sizeOf(entries: readonly Uint8Array[]): number {
   return entries.reduce((sum, entry) => sum + entry.byteLength, 0)
-}
-
-function copyHead({ version, chain, position, summary }: RunHead): RunHead {
-  return { version, chain: [...chain], position, summary: summary.slice() }
 }

@@ -2,11 +2,19 @@
 import type { Digest } from '../../src/base/digest.ts'
 import { CaissonError } from '../../src/base/errors.ts'
 
+/** How soon to ask again where somebody else was faster just now. */
+const SOON_MS = 10
+
 /** Somebody else holds the run. */
 export function heldByOther(run: string, retryAfterMs: number): CaissonError {
   return new CaissonError('store_conflict', `Somebody else holds the run ${run}.`, {
     details: { run, retryAfterMs: Math.max(1, Math.ceil(retryAfterMs)) },
   })
+}
+
+/** Somebody else is just taking the run, or giving it back. */
+export function takenJustNow(run: string): CaissonError {
+  return heldByOther(run, SOON_MS)
 }
 
 /** The lease in use is not the newest, ran out and was taken, or was given back. */

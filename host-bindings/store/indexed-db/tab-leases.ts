@@ -7,23 +7,16 @@
  *    clock of the tab that waits.
  */
 import { get } from 'idb-keyval'
-import { toHex } from '../../../src/base/bytes.ts'
+import { type HeldLease, newLeaseId } from '../held-leases.ts'
 import { StillnessWatch } from '../stillness-watch.ts'
-import { heldByOther } from '../store-refusals.ts'
+import { heldByOther, takenJustNow } from '../store-refusals.ts'
 import type { DurableDatabase } from './durable-database.ts'
 import { floorOf, type LeaseRecord, type RunRecord, recordOf, runKey } from './run-records.ts'
 import type { TabLock, TabLocks } from './tab-locks.ts'
 
-/** How soon to ask again where another tab was faster just now. */
-const SOON_MS = 10
-
 /** A run that this tab holds. */
-export interface HeldInTab {
-  readonly run: string
-  readonly token: number
+export interface HeldInTab extends HeldLease {
   readonly lock: TabLock
-  /** When the lease runs out, by this tab's own monotonic clock. */
-  untilMs: number
 }
 
 export class TabLeases {
@@ -48,12 +41,12 @@ export class TabLeases {
       const before = (await get<RunRecord>(runKey(run), this.#database.use))?.lease
       if (before === undefined) {
         // Another tab is just taking it, or giving it back.
-        if (lock === undefined) throw heldByOther(run, SOON_MS)
+        if (lock === undefined) throw takenJustNow(run)
       } else if (lock === undefined || !before.locked || !this.#locks.available) {
         this.#checkSilent(run, before)
       }
       lock ??= await this.#locks.steal(lockName)
-      if (lock === undefined) throw heldByOther(run, SOON_MS)
+      if (lock === undefined) throw takenJustNow(run)
       const token = await this.#replace(run, before, ttlMs)
       this.#watch.forget(run)
       return { run, token, lock, untilMs }
@@ -75,10 +68,10 @@ export class TabLeases {
     return this.#database.transact('readwrite', async (store) => {
       const record = await recordOf(store, run)
       const { lease } = record ?? {}
-      if (lease?.id !== before?.id || lease?.beats !== before?.beats) throw heldByOther(run, SOON_MS)
+      if (lease?.id !== before?.id || lease?.beats !== before?.beats) throw takenJustNow(run)
       const token = 1 + (record?.token ?? (await floorOf(store)))
       const next: LeaseRecord = {
-        id: toHex(crypto.getRandomValues(new Uint8Array(16))),
+        id: newLeaseId(),
         ttlMs,
         beats: 0,
         locked: this.#locks.available,

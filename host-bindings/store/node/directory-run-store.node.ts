@@ -15,21 +15,17 @@ import type { Collected, CollectOptions, RunHead, RunLease, RunStore } from '../
 import {
   checkBlob,
   checkDigest,
-  checkEntries,
-  checkHead,
+  checkedEntries,
+  checkedHead,
   checkRange,
   checkRunName,
   checkTtl,
+  copyHead,
   graceOf,
 } from '../check-arguments.ts'
-import {
-  headMoved,
-  leaseLost,
-  logMoved,
-  missingCheckpoint,
-  positionBeyondLog,
-  storeClosed,
-} from '../store-refusals.ts'
+import { HeldLeases } from '../held-leases.ts'
+import { headMoved, leaseLost, logMoved, missingCheckpoint, positionBeyondLog } from '../store-refusals.ts'
+import { StoreWork } from '../store-work.ts'
 import { BlobFolder } from './blob-folder.node.ts'
 import { cleanRun } from './clean-run.node.ts'
 import { collect, wouldCollect } from './collection.node.ts'
@@ -39,7 +35,7 @@ import type { OpenRun } from './open-runs.node.ts'
 import { RunFolders } from './run-folders.node.ts'
 import { RunLeases } from './run-leases.node.ts'
 import type { RunState, SegmentRecord } from './run-state.node.ts'
-import { damaged, errnoOf, ifThere, storing } from './store-error.ts'
+import { damaged, errnoOf, ifThere, storeError, storing } from './store-error.ts'
 import type { StoreFolder } from './store-folder.ts'
 import { openFolder, StoreRoot } from './store-root.node.ts'
 
@@ -74,27 +70,32 @@ class DirectoryRunStore implements RunStore {
   readonly #blobs: BlobFolder
   readonly #leases: RunLeases
   readonly #folders: RunFolders
-  readonly #held = new Map<string, HeldRun>()
-  /** What has begun and not ended: the folders stay open for it. */
-  readonly #pending = new Set<Promise<unknown>>()
+  readonly #work = new StoreWork(storeError)
+  readonly #held: HeldLeases<HeldRun>
   #collecting: Promise<unknown> = Promise.resolve()
-  #closing: Promise<void> | undefined
 
   constructor(root: StoreRoot, machine: Machine) {
     this.#root = root
     this.#blobs = new BlobFolder(root.blobs)
     this.#leases = new RunLeases(root, machine)
     this.#folders = new RunFolders(root)
+    this.#held = new HeldLeases(this.#work, {
+      nowMs: () => machine.monotonicMs(),
+      isHeld: (held) => this.#isHeld(held),
+      renew: (held, ttlMs) =>
+        this.#holding(held, 'renewing a lease', (open) => this.#leases.renew(open, held, ttlMs)),
+      giveBack: (held) => this.#giveBack(held),
+    })
   }
 
   async putBlob(id: Digest, bytes: Uint8Array): Promise<void> {
     checkBlob(id, bytes)
-    await this.#do('putting a checkpoint', () => this.#blobs.put(id, bytes))
+    await this.#work.do('putting a checkpoint', () => this.#blobs.put(id, bytes))
   }
 
   async getBlob(id: Digest): Promise<Uint8Array | undefined> {
     checkDigest(id)
-    return this.#do('getting a checkpoint', async () => {
+    return this.#work.do('getting a checkpoint', async () => {
       const bytes = await this.#blobs.get(id)
       if (bytes === undefined) await this.#root.checkThere()
       return bytes
@@ -103,7 +104,7 @@ class DirectoryRunStore implements RunStore {
 
   async head(run: string): Promise<RunHead | undefined> {
     checkRunName(run)
-    const state = await this.#do('reading a head', () =>
+    const state = await this.#work.do('reading a head', () =>
       this.#folders.look(run, async (_open, { state }) => state),
     )
     return state?.head && copyHead(state.head)
@@ -111,8 +112,7 @@ class DirectoryRunStore implements RunStore {
 
   async setHead(run: string, head: RunHead, lease: RunLease): Promise<void> {
     checkRunName(run)
-    checkHead(head)
-    const copy = copyHead(head)
+    const copy = checkedHead(head)
     await this.#hold(run, lease, 'setting a head', async (open, held) => {
       await held.change(open, async ({ head: old }) => {
         const version = old?.version ?? 0
@@ -130,8 +130,7 @@ class DirectoryRunStore implements RunStore {
 
   async append(run: string, at: number, entries: readonly Uint8Array[], lease: RunLease): Promise<void> {
     checkRunName(run)
-    checkEntries(at, entries)
-    const copies = entries.map((entry) => entry.slice())
+    const copies = checkedEntries(at, entries)
     await this.#hold(run, lease, 'appending to a log', async (open, held) => {
       if (held.length !== at) {
         await held.current(open)
@@ -145,7 +144,7 @@ class DirectoryRunStore implements RunStore {
   async entries(run: string, from: number, most: number): Promise<readonly Uint8Array[]> {
     checkRunName(run)
     checkRange(from, most)
-    const found = await this.#do('reading a log', () =>
+    const found = await this.#work.do('reading a log', () =>
       this.#folders.look(run, async (open, current) => {
         for (let { number, state } = current; ; ) {
           const log = this.#logOf(run, state)
@@ -164,14 +163,12 @@ class DirectoryRunStore implements RunStore {
   async lease(run: string, ttlMs: number): Promise<RunLease> {
     checkRunName(run)
     checkTtl(ttlMs)
-    const held = await this.#do('taking a lease', async () => {
+    return this.#work.do('taking a lease', async () => {
       for (let attempt = 0; ; attempt++) {
         try {
           return await this.#folders.use(run, 'make', async (open) => {
             if (open === undefined) throw damaged('the folder of a run cannot be made', { run })
-            const taken = await this.#leases.take(open, ttlMs)
-            this.#held.set(run, taken)
-            return taken
+            return this.#held.add(await this.#leases.take(open, ttlMs))
           })
         } catch (error) {
           // Another process removed the folder, which was empty, before anything was in it.
@@ -180,11 +177,10 @@ class DirectoryRunStore implements RunStore {
         }
       }
     })
-    return this.#leaseOf(held)
   }
 
   async runs(): Promise<readonly string[]> {
-    return this.#do('listing runs', async () => {
+    return this.#work.do('listing runs', async () => {
       const runs = await this.#folders.each(
         async ({ run }, { state }) => state.head !== undefined || this.#logOf(run, state).length > 0,
       )
@@ -199,7 +195,7 @@ class DirectoryRunStore implements RunStore {
     checkRunName(run)
     await this.#hold(run, lease, 'removing a run', async (open, held) => {
       await held.change(open, () => ({ removed: true, lease: undefined, head: undefined, log: [] }))
-      this.#held.delete(run)
+      this.#held.drop(held)
       // It is removed by now. What is left of it goes now, or with the next collection.
       await cleanRun(this.#root, this.#folders, open).catch(() => {})
     })
@@ -207,7 +203,7 @@ class DirectoryRunStore implements RunStore {
 
   async collect(options?: CollectOptions): Promise<Collected> {
     const graceMs = graceOf(options)
-    return this.#do('collecting', async () => {
+    return this.#work.do('collecting', async () => {
       if (options?.dryRun === true) return wouldCollect(this.#blobs, this.#folders, graceMs)
       // Of two collections at once, the one would find what the other set aside.
       const collected = this.#collecting.then(() => collect(this.#root, this.#blobs, this.#folders, graceMs))
@@ -217,80 +213,39 @@ class DirectoryRunStore implements RunStore {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close()
-    return this.#closing
-  }
-
-  async #close(): Promise<void> {
-    // Also leases that are just being taken.
-    await Promise.all(this.#pending)
-    for (const held of this.#held.values()) void this.#release(held)
-    await Promise.all(this.#pending)
-    await this.#folders.close().catch(() => {})
-    await this.#root.close().catch(() => {})
-  }
-
-  #leaseOf(held: HeldRun): RunLease {
-    return {
-      fencingToken: held.token,
-      held: async () => {
-        if (this.#closing !== undefined || this.#held.get(held.run) !== held) return false
-        if (!this.#leases.isInTime(held)) return false
-        try {
-          await this.#hold(held.run, { fencingToken: held.token }, 'looking after a lease', (open) =>
-            held.current(open),
-          )
-          return this.#leases.isInTime(held)
-        } catch (error) {
-          if (CaissonError.is(error, 'lease_lost') || CaissonError.is(error, 'disposed')) return false
-          throw error
-        }
-      },
-      renew: async (ttlMs) => {
-        checkTtl(ttlMs)
-        await this.#hold(held.run, { fencingToken: held.token }, 'renewing a lease', (open) =>
-          this.#leases.renew(open, held, ttlMs),
-        )
-      },
-      release: async () => {
-        if (this.#closing === undefined) await this.#release(held)
-      },
-    }
-  }
-
-  /** Never rejects: a run that cannot be given back is free when its time is over, or this process is. */
-  #release(held: HeldRun): Promise<void> {
-    const released = this.#folders.use(held.run, 'held', async (open) => {
-      if (this.#held.get(held.run) !== held) return
-      this.#held.delete(held.run)
-      if (open !== undefined) await this.#leases.giveBack(open, held)
+    return this.#work.close(async () => {
+      await this.#held.giveAllBack()
+      await this.#folders.close().catch(() => {})
+      await this.#root.close().catch(() => {})
     })
-    return this.#untilEnded(released.catch(() => {}))
   }
 
-  /** Closing waits for it. */
-  async #untilEnded<T>(result: Promise<T>): Promise<T> {
-    const ended = result.then(
-      () => {},
-      () => {},
-    )
-    this.#pending.add(ended)
+  async #isHeld(held: HeldRun): Promise<boolean> {
     try {
-      return await result
-    } finally {
-      this.#pending.delete(ended)
+      await this.#holding(held, 'looking after a lease', (open) => held.current(open))
+      return true
+    } catch (error) {
+      if (CaissonError.is(error, 'lease_lost') || CaissonError.is(error, 'disposed')) return false
+      throw error
     }
   }
 
-  async #do<T>(doing: string, act: () => Promise<T>): Promise<T> {
-    if (this.#closing !== undefined) throw storeClosed()
-    return this.#untilEnded(storing(doing, act))
+  /** What was asked for before it comes first. */
+  async #giveBack(held: HeldRun): Promise<void> {
+    const given = this.#folders.use(held.run, 'held', async (open) => {
+      if (this.#held.drop(held) && open !== undefined) await this.#leases.giveBack(open, held)
+    })
+    await given.catch(() => {})
   }
 
   /** The log as this store knows it: what it holds, it knows to be acknowledged. */
   #logOf(run: string, state: RunState): readonly SegmentRecord[] {
-    const held = this.#held.get(run)
+    const held = this.#held.of(run)
     return held?.token === state.token && state.lease !== undefined ? held.sealedLog : state.log
+  }
+
+  #holding<T>(held: HeldRun, doing: string, act: (open: OpenRun) => Promise<T>): Promise<T> {
+    return this.#hold(held.run, { fencingToken: held.token }, doing, act)
   }
 
   /** Acts on a run under a lease that this store gave. */
@@ -300,9 +255,9 @@ class DirectoryRunStore implements RunStore {
     doing: string,
     act: (open: OpenRun, held: HeldRun) => Promise<T>,
   ): Promise<T> {
-    return this.#do(doing, () =>
+    return this.#work.do(doing, () =>
       this.#folders.use(run, 'held', async (open) => {
-        const held = this.#held.get(run)
+        const held = this.#held.of(run)
         if (held?.token !== lease.fencingToken) throw leaseLost(run)
         try {
           if (open === undefined) throw leaseLost(run)
@@ -311,7 +266,7 @@ class DirectoryRunStore implements RunStore {
           const told = open === undefined ? error : await lossOr(error, held, open)
           if (CaissonError.is(told, 'lease_lost')) {
             await this.#root.checkThere()
-            this.#held.delete(run)
+            this.#held.drop(held)
           }
           throw told
         }
@@ -329,8 +284,4 @@ async function lossOr(error: unknown, held: HeldRun, open: OpenRun): Promise<unk
   } catch (why) {
     return CaissonError.is(why, 'lease_lost') ? why : error
   }
-}
-
-function copyHead({ version, chain, position, summary }: RunHead): RunHead {
-  return { version, chain: [...chain], position, summary: summary.slice() }
 }

@@ -8,9 +8,9 @@
  * 3. A holder renews beside the state, so others see it without anything being made durable. A holder who is late
  *    replaces the state, so that not both of them and somebody who finds the run free go on.
  */
-import { toHex } from '../../../src/base/bytes.ts'
 import { CaissonError } from '../../../src/base/errors.ts'
-import { heldByOther } from '../store-refusals.ts'
+import { newLeaseId } from '../held-leases.ts'
+import { heldByOther, takenJustNow } from '../store-refusals.ts'
 import { HeldRun } from './held-run.node.ts'
 import { formatBeat, LeaseWatch } from './lease-watch.ts'
 import type { Machine } from './machine.node.ts'
@@ -21,8 +21,6 @@ import { readWhole, removeQuietly, scribble } from './store-files.node.ts'
 import type { StoreRoot } from './store-root.node.ts'
 
 const MAX_BEAT_BYTES = 1_024
-/** How soon to ask again where somebody else was faster just now. */
-const SOON_MS = 10
 
 export class RunLeases {
   readonly #root: StoreRoot
@@ -55,7 +53,6 @@ export class RunLeases {
 
   /** @throws CaissonError `lease_lost` */
   async renew(open: OpenRun, held: HeldRun, ttlMs: number): Promise<void> {
-    const nowMs = this.#machine.monotonicMs()
     held.beats += 1
     const beat = formatBeat(this.#machine.uptimeMs(), ttlMs, held.beats)
     await held.current(open)
@@ -63,18 +60,12 @@ export class RunLeases {
     if (this.#machine.monotonicMs() < held.untilMs) await held.current(open)
     // Invariant 3: somebody may have seen it run out, and be about to take it.
     else await held.change(open, ({ lease }) => ({ lease: lease && { ...lease, ...this.#times(ttlMs) } }))
-    held.untilMs = nowMs + ttlMs
   }
 
   /** Makes the run free at once. */
   async giveBack(open: OpenRun, held: HeldRun): Promise<void> {
     await held.giveBack(open)
     if (held.beats > 0) await removeQuietly(open.folder, beatOf(held.token))
-  }
-
-  /** Whether the holder may act, as far as this process knows. */
-  isInTime(held: HeldRun): boolean {
-    return this.#machine.monotonicMs() < held.untilMs
   }
 
   async #checkFree(open: OpenRun, { lease, token }: RunState): Promise<void> {
@@ -86,7 +77,7 @@ export class RunLeases {
   }
 
   #newLease(ttlMs: number): LeaseRecord {
-    const id = toHex(crypto.getRandomValues(new Uint8Array(16)))
+    const id = newLeaseId()
     return { id, machine: this.#machine.id, process: this.#machine.process, ...this.#times(ttlMs) }
   }
 
@@ -133,7 +124,7 @@ export class RunLeases {
       await removeQuietly(open.folder, beatOf(lost))
       return new HeldRun(open.run, held.token, log, held.untilMs)
     } catch (error) {
-      if (CaissonError.is(error, 'lease_lost')) throw heldByOther(open.run, SOON_MS)
+      if (CaissonError.is(error, 'lease_lost')) throw takenJustNow(open.run)
       // Free again, and still not looked at: whoever comes next does that.
       await held.change(open, ({ log }) => ({ lease: undefined, log })).catch(() => {})
       throw error

@@ -11,7 +11,7 @@ export function errnoOf(error: unknown): string | undefined {
 }
 
 /** The typed error for what happened while the store was `doing` something. Typed errors stay as they are. */
-function storeError(doing: string, cause: unknown): CaissonError {
+export function storeError(doing: string, cause: unknown): CaissonError {
   if (CaissonError.is(cause)) return cause
   const errno = errnoOf(cause)
   if (errno !== undefined && FULL.has(errno)) {

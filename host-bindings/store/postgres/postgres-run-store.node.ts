@@ -7,7 +7,6 @@
  * 4. What was sent to be committed and not confirmed may have happened: that is `store_failed`, and the next look says
  *    what is true. A lease that was taken so is given to this store again when it asks for it.
  */
-import { toHex } from '../../../src/base/bytes.ts'
 import type { Digest } from '../../../src/base/digest.ts'
 import { CaissonError } from '../../../src/base/errors.ts'
 import {
@@ -22,14 +21,16 @@ import type { Collected, CollectOptions, RunHead, RunLease, RunStore } from '../
 import {
   checkBlob,
   checkDigest,
-  checkEntries,
-  checkHead,
+  checkedEntries,
+  checkedHead,
   checkRange,
   checkRunName,
   checkTtl,
   graceOf,
 } from '../check-arguments.ts'
-import { leaseLost, storeClosed } from '../store-refusals.ts'
+import { type HeldLease, HeldLeases, newLeaseId } from '../held-leases.ts'
+import { leaseLost } from '../store-refusals.ts'
+import { StoreWork } from '../store-work.ts'
 import { type OwnPool, openPool } from './open-pool.node.ts'
 import { PostgresCheckpoints } from './postgres-checkpoints.node.ts'
 import { postgresError } from './postgres-error.ts'
@@ -90,13 +91,9 @@ export async function openPostgresRunStore(options: PostgresRunStoreOptions): Pr
 }
 
 /** A run that this store holds. */
-interface Held {
-  readonly run: string
+interface Held extends HeldLease {
   /** Of this lease. */
   readonly id: string
-  readonly token: number
-  /** By the monotonic clock of this process. */
-  untilMs: number
 }
 
 class PostgresRunStore implements RunStore {
@@ -104,12 +101,16 @@ class PostgresRunStore implements RunStore {
   readonly #checkpoints: PostgresCheckpoints
   readonly #runs: PostgresRuns
   readonly #own: OwnPool | undefined
-  readonly #held = new Map<string, Held>()
+  readonly #work = new StoreWork(postgresError)
+  readonly #held: HeldLeases<Held> = new HeldLeases(this.#work, {
+    nowMs: () => performance.now(),
+    isHeld: ({ run, token }) =>
+      this.#work.do('looking after a lease', () => this.#runs.isHeld(this.#sessions, run, token)),
+    renew: (held, ttlMs) => this.#work.do('renewing a lease', () => this.#renew(held, ttlMs)),
+    giveBack: (held) => this.#giveBack(held),
+  })
   /** Leases that the server may have though nobody here has them: what took or gave them back failed. By run. */
   readonly #loose = new Map<string, string>()
-  /** What has begun and not ended: the connections stay open for it. */
-  readonly #pending = new Set<Promise<unknown>>()
-  #closing: Promise<void> | undefined
 
   constructor(sessions: PostgresSessions, schema: string, own: OwnPool | undefined) {
     this.#sessions = sessions
@@ -120,38 +121,35 @@ class PostgresRunStore implements RunStore {
 
   async putBlob(id: Digest, bytes: Uint8Array): Promise<void> {
     checkBlob(id, bytes)
-    await this.#do('putting a checkpoint', () =>
+    await this.#work.do('putting a checkpoint', () =>
       this.#sessions.transact((query) => this.#checkpoints.put(query, id, bytes)),
     )
   }
 
   async getBlob(id: Digest): Promise<Uint8Array | undefined> {
     checkDigest(id)
-    return this.#do('getting a checkpoint', () => this.#checkpoints.get(this.#sessions, id))
+    return this.#work.do('getting a checkpoint', () => this.#checkpoints.get(this.#sessions, id))
   }
 
   async head(run: string): Promise<RunHead | undefined> {
     checkRunName(run)
-    return this.#do('reading a head', () => this.#runs.head(this.#sessions, run))
+    return this.#work.do('reading a head', () => this.#runs.head(this.#sessions, run))
   }
 
   async setHead(run: string, head: RunHead, lease: RunLease): Promise<void> {
     checkRunName(run)
-    checkHead(head)
-    const { version, position } = head
-    const copy: RunHead = { version, chain: [...head.chain], position, summary: head.summary.slice() }
+    const copy = checkedHead(head)
     const { fencingToken } = lease
-    await this.#do('setting a head', () =>
+    await this.#work.do('setting a head', () =>
       this.#sessions.transact((query) => this.#runs.setHead(query, run, copy, fencingToken)),
     )
   }
 
   async append(run: string, at: number, entries: readonly Uint8Array[], lease: RunLease): Promise<void> {
     checkRunName(run)
-    checkEntries(at, entries)
-    const copies = entries.map((entry) => entry.slice())
+    const copies = checkedEntries(at, entries)
     const { fencingToken } = lease
-    await this.#do('appending to a log', () =>
+    await this.#work.do('appending to a log', () =>
       this.#sessions.transact((query) => this.#runs.append(query, run, at, copies, fencingToken)),
     )
   }
@@ -159,25 +157,23 @@ class PostgresRunStore implements RunStore {
   async entries(run: string, from: number, most: number): Promise<readonly Uint8Array[]> {
     checkRunName(run)
     checkRange(from, most)
-    return this.#do('reading a log', () => this.#runs.entries(this.#sessions, run, from, most))
+    return this.#work.do('reading a log', () => this.#runs.entries(this.#sessions, run, from, most))
   }
 
   async lease(run: string, ttlMs: number): Promise<RunLease> {
     checkRunName(run)
     checkTtl(ttlMs)
-    return this.#do('taking a lease', async () => {
+    return this.#work.do('taking a lease', async () => {
       // From before anybody else can see the lease: this holder stops before others begin.
       const untilMs = performance.now() + ttlMs
-      const id = toHex(crypto.getRandomValues(new Uint8Array(16)))
+      const id = newLeaseId()
       const before = this.#loose.get(run)
       try {
         const token = await this.#sessions.transact((query) =>
           this.#runs.take(query, run, { id, before, ttlMs }),
         )
         this.#loose.delete(run)
-        const held: Held = { run, id, token, untilMs }
-        this.#held.set(run, held)
-        return this.#leaseOf(held)
+        return this.#held.add({ run, id, token, untilMs })
       } catch (error) {
         if (!CaissonError.is(error)) this.#loose.set(run, id) // invariant 4
         throw error
@@ -186,21 +182,22 @@ class PostgresRunStore implements RunStore {
   }
 
   async runs(): Promise<readonly string[]> {
-    return this.#do('listing runs', () => this.#runs.names(this.#sessions))
+    return this.#work.do('listing runs', () => this.#runs.names(this.#sessions))
   }
 
   async remove(run: string, lease: RunLease): Promise<void> {
     checkRunName(run)
     const { fencingToken } = lease
-    await this.#do('removing a run', () =>
+    await this.#work.do('removing a run', () =>
       this.#sessions.transact((query) => this.#runs.remove(query, run, fencingToken)),
     )
-    this.#held.delete(run)
+    const held = this.#held.of(run)
+    if (held !== undefined) this.#held.drop(held)
   }
 
   async collect(options?: CollectOptions): Promise<Collected> {
     const graceMs = graceOf(options)
-    return this.#do('collecting', async () => {
+    return this.#work.do('collecting', async () => {
       if (options?.dryRun === true) return this.#checkpoints.unneeded(this.#sessions, graceMs)
       const collected = await this.#checkpoints.collect(this.#sessions, graceMs)
       await this.#sessions.transact((query) => this.#runs.forgetEmpty(query))
@@ -209,78 +206,24 @@ class PostgresRunStore implements RunStore {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close()
-    return this.#closing
+    return this.#work.close(async () => {
+      await this.#held.giveAllBack()
+      await this.#own?.end().catch(() => {})
+    })
   }
 
-  async #close(): Promise<void> {
-    // Also leases that are just being taken.
-    await Promise.all(this.#pending)
-    await Promise.all([...this.#held.values()].map((held) => this.#release(held)))
-    await Promise.all(this.#pending)
-    await this.#own?.end().catch(() => {})
+  async #renew(held: Held, ttlMs: number): Promise<void> {
+    if (!this.#held.has(held)) throw leaseLost(held.run)
+    await this.#sessions.transact((query) => this.#runs.renew(query, held.run, held.token, ttlMs))
   }
 
-  #leaseOf(held: Held): RunLease {
-    const { run, token } = held
-    const mayAct = (): boolean =>
-      this.#closing === undefined && this.#held.get(run) === held && performance.now() < held.untilMs
-    return {
-      fencingToken: token,
-      held: async () => {
-        if (!mayAct()) return false
-        const isHeld = await this.#do('looking after a lease', () =>
-          this.#runs.isHeld(this.#sessions, run, token),
-        )
-        return isHeld && mayAct()
-      },
-      renew: async (ttlMs) => {
-        checkTtl(ttlMs)
-        const nowMs = performance.now()
-        await this.#do('renewing a lease', async () => {
-          if (this.#held.get(run) !== held) throw leaseLost(run)
-          await this.#sessions.transact((query) => this.#runs.renew(query, run, token, ttlMs))
-        })
-        held.untilMs = nowMs + ttlMs
-      },
-      release: async () => {
-        if (this.#closing === undefined) await this.#release(held)
-      },
-    }
-  }
-
-  /** Never rejects: a run that cannot be given back is free when its time is over. */
-  async #release(held: Held): Promise<void> {
+  async #giveBack(held: Held): Promise<void> {
     const { run, id, token } = held
-    if (this.#held.get(run) !== held) return
-    this.#held.delete(run)
+    if (!this.#held.drop(held)) return
     try {
-      await this.#untilEnded(this.#sessions.transact((query) => this.#runs.giveBack(query, run, token)))
+      await this.#sessions.transact((query) => this.#runs.giveBack(query, run, token))
     } catch {
       this.#loose.set(run, id)
-    }
-  }
-
-  async #do<T>(doing: string, act: () => Promise<T>): Promise<T> {
-    if (this.#closing !== undefined) throw storeClosed()
-    try {
-      return await this.#untilEnded(act())
-    } catch (error) {
-      throw postgresError(doing, error)
-    }
-  }
-
-  /** Closing waits for it. */
-  async #untilEnded<T>(result: Promise<T>): Promise<T> {
-    const ended = result.then(
-      () => {},
-      () => {},
-    )
-    this.#pending.add(ended)
-    try {
-      return await result
-    } finally {
-      this.#pending.delete(ended)
     }
   }
 }

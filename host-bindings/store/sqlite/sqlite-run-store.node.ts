@@ -11,7 +11,6 @@
  * SQLite works in the host's thread: a group with its sync takes as long as the disk does, and putting or getting a
  * checkpoint as long as copying it.
  */
-import { toHex } from '../../../src/base/bytes.ts'
 import type { Digest } from '../../../src/base/digest.ts'
 import { CaissonError } from '../../../src/base/errors.ts'
 import { checkOptions, type OptionChecks, trueOrFalse, wholeFrom } from '../../../src/base/option-checks.ts'
@@ -19,16 +18,18 @@ import type { Collected, CollectOptions, RunHead, RunLease, RunStore } from '../
 import {
   checkBlob,
   checkDigest,
-  checkEntries,
-  checkHead,
+  checkedEntries,
+  checkedHead,
   checkRange,
   checkRunName,
   checkTtl,
   graceOf,
 } from '../check-arguments.ts'
+import { type HeldLease, HeldLeases, newLeaseId } from '../held-leases.ts'
 import { LeaseWatch } from '../node/lease-watch.ts'
 import { type Machine, thisMachine } from '../node/machine.node.ts'
-import { heldByOther, leaseLost, storeClosed } from '../store-refusals.ts'
+import { heldByOther, leaseLost } from '../store-refusals.ts'
+import { StoreWork } from '../store-work.ts'
 import { CheckpointTable, type CollectedStep } from './checkpoint-table.ts'
 import { loadSqlite, type OpenSqlite, openDatabase } from './open-database.node.ts'
 import { patiently } from './patience.ts'
@@ -91,13 +92,9 @@ export async function openSqliteRunStoreWith(
 }
 
 /** A run that this store holds. */
-interface Held {
-  readonly run: string
+interface Held extends HeldLease {
   /** Of this lease. */
   readonly id: string
-  readonly token: number
-  /** By the monotonic clock of this process. */
-  untilMs: number
 }
 
 class SqliteRunStore implements RunStore {
@@ -109,12 +106,15 @@ class SqliteRunStore implements RunStore {
   readonly #checkpoints: CheckpointTable
   readonly #runs: RunTable
   readonly #group: WriteGroup
-  readonly #held = new Map<string, Held>()
+  readonly #work = new StoreWork((doing, cause) => sqliteError(doing, this.#missing() ?? cause))
+  readonly #held: HeldLeases<Held> = new HeldLeases(this.#work, {
+    nowMs: () => this.#machine.monotonicMs(),
+    isHeld: ({ run, token }) => this.#look('looking after a lease', () => this.#runs.isHeld(run, token)),
+    renew: (held, ttlMs) => this.#renew(held, ttlMs),
+    giveBack: (held) => this.#giveBack(held),
+  })
   /** Leases that may be in the file though nobody here has them: what took or gave them back failed. By run. */
   readonly #loose = new Map<string, string>()
-  /** What has begun and not ended: the file stays open for it. */
-  readonly #pending = new Set<Promise<unknown>>()
-  #closing: Promise<void> | undefined
 
   constructor(connection: SqliteConnection, file: SameFile, patienceMs: number, machine: Machine) {
     this.#connection = connection
@@ -149,17 +149,14 @@ class SqliteRunStore implements RunStore {
 
   async setHead(run: string, head: RunHead, lease: RunLease): Promise<void> {
     checkRunName(run)
-    checkHead(head)
-    const { version, position } = head
-    const copy: RunHead = { version, chain: [...head.chain], position, summary: head.summary.slice() }
+    const copy = checkedHead(head)
     const { fencingToken } = lease
     await this.#change('setting a head', () => this.#runs.setHead(run, copy, fencingToken))
   }
 
   async append(run: string, at: number, entries: readonly Uint8Array[], lease: RunLease): Promise<void> {
     checkRunName(run)
-    checkEntries(at, entries)
-    const copies = entries.map((entry) => entry.slice())
+    const copies = checkedEntries(at, entries)
     const bytes = copies.reduce((sum, { byteLength }) => sum + byteLength, 0)
     const { fencingToken } = lease
     await this.#change('appending to a log', () => this.#runs.append(run, at, copies, fencingToken), bytes)
@@ -176,15 +173,13 @@ class SqliteRunStore implements RunStore {
     checkTtl(ttlMs)
     // From before anybody else can see the lease: this holder stops before others begin.
     const untilMs = this.#machine.monotonicMs() + ttlMs
-    return this.#do('taking a lease', async () => {
-      const id = toHex(crypto.getRandomValues(new Uint8Array(16)))
+    return this.#work.do('taking a lease', async () => {
+      const id = newLeaseId()
       try {
         const token = await this.#group.add(() => this.#take(run, id, ttlMs))
         this.#watch.forget(run)
         this.#loose.delete(run)
-        const held: Held = { run, id, token, untilMs }
-        this.#held.set(run, held)
-        return this.#leaseOf(held)
+        return this.#held.add({ run, id, token, untilMs })
       } catch (error) {
         if (!CaissonError.is(error)) this.#loose.set(run, id)
         throw error
@@ -200,7 +195,8 @@ class SqliteRunStore implements RunStore {
     checkRunName(run)
     const { fencingToken } = lease
     await this.#change('removing a run', () => this.#runs.remove(run, fencingToken))
-    this.#held.delete(run)
+    const held = this.#held.of(run)
+    if (held !== undefined) this.#held.drop(held)
   }
 
   async collect(options?: CollectOptions): Promise<Collected> {
@@ -228,20 +224,15 @@ class SqliteRunStore implements RunStore {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close()
-    return this.#closing
-  }
-
-  async #close(): Promise<void> {
-    // Also leases that are just being taken.
-    await Promise.all(this.#pending)
-    await Promise.all([...this.#held.values()].map((held) => this.#release(held)))
-    await this.#group.idle()
-    try {
-      this.#connection.close()
-    } catch {
-      // What was acknowledged is in the log of the database, and found by whoever opens it next.
-    }
+    return this.#work.close(async () => {
+      await this.#held.giveAllBack()
+      await this.#group.idle()
+      try {
+        this.#connection.close()
+      } catch {
+        // What was acknowledged is in the log of the database, and found by whoever opens it next.
+      }
+    })
   }
 
   /** @returns the token. @throws CaissonError `store_conflict` while somebody holds the run */
@@ -260,38 +251,15 @@ class SqliteRunStore implements RunStore {
     })
   }
 
-  #leaseOf(held: Held): RunLease {
-    const { run, token } = held
-    const mayAct = (): boolean =>
-      this.#closing === undefined &&
-      this.#held.get(run) === held &&
-      this.#machine.monotonicMs() < held.untilMs
-    return {
-      fencingToken: token,
-      held: async () => {
-        if (!mayAct()) return false
-        const isHeld = await this.#look('looking after a lease', () => this.#runs.isHeld(run, token))
-        return isHeld && mayAct()
-      },
-      renew: async (ttlMs) => {
-        checkTtl(ttlMs)
-        const nowMs = this.#machine.monotonicMs()
-        await this.#change('renewing a lease', () => {
-          if (this.#held.get(run) !== held) throw leaseLost(run)
-          this.#runs.renew(run, token, ttlMs, this.#machine.uptimeMs())
-        })
-        held.untilMs = nowMs + ttlMs
-      },
-      release: async () => {
-        if (this.#closing === undefined) await this.#release(held)
-      },
-    }
+  async #renew(held: Held, ttlMs: number): Promise<void> {
+    await this.#change('renewing a lease', () => {
+      if (!this.#held.has(held)) throw leaseLost(held.run)
+      this.#runs.renew(held.run, held.token, ttlMs, this.#machine.uptimeMs())
+    })
   }
 
-  /** Never rejects: a run that cannot be given back is free when its time is over, or this process is. */
-  async #release(held: Held): Promise<void> {
-    if (this.#held.get(held.run) !== held) return
-    this.#held.delete(held.run)
+  async #giveBack(held: Held): Promise<void> {
+    if (!this.#held.drop(held)) return
     try {
       await this.#group.add(() => this.#runs.giveBack(held.run, held.token))
     } catch {
@@ -300,7 +268,7 @@ class SqliteRunStore implements RunStore {
   }
 
   async #look<T>(doing: string, act: () => T): Promise<T> {
-    return this.#do(doing, async () => {
+    return this.#work.do(doing, async () => {
       const found = await patiently(this.#patienceMs, act)
       this.#file.check()
       return found
@@ -308,24 +276,7 @@ class SqliteRunStore implements RunStore {
   }
 
   async #change<T>(doing: string, act: () => T, bytes?: number): Promise<T> {
-    return this.#do(doing, () => this.#group.add(act, bytes))
-  }
-
-  async #do<T>(doing: string, act: () => Promise<T>): Promise<T> {
-    if (this.#closing !== undefined) throw storeClosed()
-    const result = act()
-    const ended = result.then(
-      () => {},
-      () => {},
-    )
-    this.#pending.add(ended)
-    try {
-      return await result
-    } catch (error) {
-      throw sqliteError(doing, this.#missing() ?? error)
-    } finally {
-      this.#pending.delete(ended)
-    }
+    return this.#work.do(doing, () => this.#group.add(act, bytes))
   }
 
   /** That the file has vanished says more than what SQLite made of it. */
