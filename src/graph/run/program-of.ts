@@ -29,8 +29,12 @@ const PARTS = ['fuel', 'activeMs', 'bytes'] as const
 export async function programOf(run: RunContext, state: NodeState, work: ProgramToRun): Promise<WorkEnd> {
   const { node, path } = work
   const signal = run.signalOf(state.path)
-  const missing = await room(run, state, signal)
-  if (missing !== undefined) return { end: 'short', part: missing }
+  // Between the look and the taking nobody else may look: there is no wait.
+  while (!signal.aborted && usedUp(leftFor(run.state, state, run.reserve), PARTS) !== undefined) {
+    const missing = usedUp(leftFor(run.state, state, NOTHING_RESERVED), PARTS)
+    if (missing !== undefined) return { end: 'short', part: missing }
+    await run.reserve.freed(signal)
+  }
   const stop = new AbortController()
   const raise = (): void => stop.abort(signal.reason)
   if (signal.aborted) raise()
@@ -64,16 +68,6 @@ export async function programOf(run: RunContext, state: NodeState, work: Program
   } finally {
     giveBack()
     signal.removeEventListener('abort', raise)
-  }
-}
-
-/** Waits until something is there that nobody has set apart. @returns the part that nobody will give back */
-async function room(run: RunContext, state: NodeState, signal: AbortSignal): Promise<string | undefined> {
-  for (;;) {
-    const missing = usedUp(leftFor(run.state, state, NOTHING_RESERVED), PARTS)
-    if (missing !== undefined || signal.aborted) return missing
-    if (usedUp(leftFor(run.state, state, run.reserve), PARTS) === undefined) return undefined
-    await run.reserve.freed(signal)
   }
 }
 

@@ -93,15 +93,10 @@ export class Runner {
   #begin(): void {
     const { state, clock } = this.#run
     if (state.status === 'cancelling') this.#run.abortWork()
-    for (const path of this.#leftAtWork) {
-      const node = state.live.get(path)
-      if (node?.status === 'running' && state.status !== 'frozen')
-        this.#under(path, () => this.#nodes.takeUp(node))
-    }
+    this.#takeUpLeft()
     const undoing = this.#leftUndoing
     this.#leftUndoing = undefined
     if (undoing !== undefined) this.#under(undoing.path, () => this.#undoing.takeUp(undoing))
-    if (state.status !== 'frozen') this.#leftAtWork.clear()
     for (;;) {
       const actions = nextActions(state).filter((action) => !this.#busy.has(keyOf(action)))
       const decided = actions.find(({ do: what }) => AT_ONCE.has(what))
@@ -111,6 +106,8 @@ export class Runner {
         break
       }
     }
+    // What stood still until now.
+    this.#takeUpLeft()
     if (state.status !== 'running') return
     const nowMs = clock.now()
     if (nowMs >= (wallEndMs(state) ?? Number.POSITIVE_INFINITY)) {
@@ -121,6 +118,16 @@ export class Runner {
       const due = dueMs(node)
       if (due !== undefined && due <= nowMs) this.#under(node.path, () => this.#nodes.wake(node))
     }
+  }
+
+  #takeUpLeft(): void {
+    const { state } = this.#run
+    if (state.status === 'frozen') return
+    for (const path of this.#leftAtWork) {
+      const node = state.live.get(path)
+      if (node?.status === 'running') this.#under(path, () => this.#nodes.takeUp(node))
+    }
+    this.#leftAtWork.clear()
   }
 
   #under(key: string, work: () => Promise<void>): void {
