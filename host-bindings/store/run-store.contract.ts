@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { type Digest, sha256 } from '../../src/base/digest.ts'
 import { CaissonError } from '../../src/base/errors.ts'
 import type { RunHead, RunLease, RunStore } from '../../src/ports/run-store.ts'
+import { HOUR_MS, put, text } from './run-store.testkit.ts'
 
 /** An empty place for runs. */
 export interface StorePlace {
@@ -15,17 +16,8 @@ export interface StorePlace {
   another(): Promise<RunStore>
 }
 
-const HOUR_MS = 3_600_000
 const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values)
-const text = (value: string): Uint8Array => new TextEncoder().encode(value)
 const EMPTY: RunHead = { version: 1, chain: [], position: 0, summary: bytes() }
-
-/** Puts a checkpoint whose bytes are `content`. */
-async function put(store: RunStore, content: string): Promise<Digest> {
-  const id = sha256(text(content))
-  await store.putBlob(id, text(content))
-  return id
-}
 
 /** Takes the lease as soon as it can be had. */
 async function takeOver(store: RunStore, run: string): Promise<RunLease> {
@@ -99,7 +91,7 @@ export function describeRunStore(name: string, open: () => Promise<StorePlace>):
         expect(await store.head('r')).toBeUndefined()
         const lease = await store.lease('r', HOUR_MS)
         expect(await store.head('r')).toBeUndefined()
-        const id = await put(store, 'first')
+        const id = await put(store, text('first'))
         const head: RunHead = { version: 1, chain: [id], position: 0, summary: text('waits') }
         await store.setHead('r', head, lease)
         expect(await store.head('r')).toEqual(head)
@@ -109,7 +101,7 @@ export function describeRunStore(name: string, open: () => Promise<StorePlace>):
         }
         const next: RunHead = {
           version: 2,
-          chain: [await put(store, 'b'), id],
+          chain: [await put(store, text('b')), id],
           position: 0,
           summary: bytes(),
         }
@@ -391,7 +383,9 @@ export function describeRunStore(name: string, open: () => Promise<StorePlace>):
       it('4: removes what no head names, and nothing else', async () => {
         const { store, another } = await open()
         const other = await another()
-        const [old, base, newest, loose] = await Promise.all(['1', '2', '3', '4'].map((n) => put(store, n)))
+        const [old, base, newest, loose] = await Promise.all(
+          ['1', '2', '3', '4'].map((n) => put(store, text(n))),
+        )
         const ids = { old, base, newest, loose } as Record<string, Digest>
         const lease = await store.lease('r', HOUR_MS)
         const head = { ...EMPTY, chain: [ids.old as Digest] }
@@ -426,7 +420,7 @@ export function describeRunStore(name: string, open: () => Promise<StorePlace>):
         let version = 0
         let refused = 0
         for (let n = 0; n < 40; n++) {
-          const id = await put(store, `checkpoint ${n % 7}`)
+          const id = await put(store, text(`checkpoint ${n % 7}`))
           try {
             await store.setHead('r', { ...EMPTY, version: version + 1, chain: [id] }, lease)
             version += 1

@@ -13,17 +13,17 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { type Digest, sha256 } from '../../../src/base/digest.ts'
-import type { RunHead, RunStore } from '../../../src/ports/run-store.ts'
+import { sha256 } from '../../../src/base/digest.ts'
+import type { RunStore } from '../../../src/ports/run-store.ts'
 import { simulateMachine } from '../../../test/faults/simulated-machine.ts'
 import { type Operation, watchFolder } from '../../../test/faults/watched-folder.ts'
 import { openCheckedDirectory } from '../../files/node/checked-directory.node.ts'
 import { describeRunStore } from '../run-store.contract.ts'
+import { HOUR_MS, headOf, text } from '../run-store.testkit.ts'
 import { openDirectoryRunStore, openRunStoreIn } from './directory-run-store.node.ts'
 import { thisMachine } from './machine.node.ts'
 import { openFolder } from './store-root.node.ts'
 
-const HOUR_MS = 3_600_000
 const scratch = mkdtempSync(join(tmpdir(), 'caisson-store-'))
 const opened: RunStore[] = []
 let places = 0
@@ -43,14 +43,6 @@ async function open(path: string): Promise<RunStore> {
   opened.push(store)
   return store
 }
-
-const text = (value: string): Uint8Array => new TextEncoder().encode(value)
-const headOf = (version: number, ...chain: Digest[]): RunHead => ({
-  version,
-  chain,
-  position: 0,
-  summary: text(''),
-})
 
 describeRunStore('directory', async () => {
   const path = newPath()

@@ -3,13 +3,13 @@ import { connect, createServer, type Socket } from 'node:net'
 import { inspect } from 'node:util'
 import pg from 'pg'
 import { afterAll, describe, expect, inject, it, vi } from 'vitest'
-import { type Digest, sha256 } from '../../../src/base/digest.ts'
-import type { RunHead, RunStore } from '../../../src/ports/run-store.ts'
+import { sha256 } from '../../../src/base/digest.ts'
+import type { RunStore } from '../../../src/ports/run-store.ts'
 import { watchPostgres } from '../../../test/faults/watched-postgres.ts'
 import { describeRunStore } from '../run-store.contract.ts'
+import { HOUR_MS, headOf, put, text } from '../run-store.testkit.ts'
 import { openPostgresRunStore, type PostgresRunStoreOptions } from './postgres-run-store.node.ts'
 
-const HOUR_MS = 3_600_000
 const connectionString = inject('postgresUrl')
 const pool = new pg.Pool({ connectionString, max: 10 })
 const opened: RunStore[] = []
@@ -29,20 +29,6 @@ async function open(options: PostgresRunStoreOptions): Promise<RunStore> {
   const store = await openPostgresRunStore(options)
   opened.push(store)
   return store
-}
-
-const text = (value: string): Uint8Array => new TextEncoder().encode(value)
-const headOf = (version: number, ...chain: Digest[]): RunHead => ({
-  version,
-  chain,
-  position: 0,
-  summary: text(''),
-})
-
-async function put(store: RunStore, bytes: Uint8Array): Promise<Digest> {
-  const id = sha256(bytes)
-  await store.putBlob(id, bytes)
-  return id
 }
 
 describeRunStore('Postgres', async () => {

@@ -14,11 +14,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, describe, expect, it, vi } from 'vitest'
-import { type Digest, sha256 } from '../../../src/base/digest.ts'
-import type { RunHead, RunStore } from '../../../src/ports/run-store.ts'
+import { sha256 } from '../../../src/base/digest.ts'
+import type { RunStore } from '../../../src/ports/run-store.ts'
 import { simulateMachine } from '../../../test/faults/simulated-machine.ts'
 import { watchSqlite } from '../../../test/faults/watched-sqlite.ts'
 import { describeRunStore } from '../run-store.contract.ts'
+import { HOUR_MS, headOf, put, text } from '../run-store.testkit.ts'
 import { loadSqlite, type OpenSqlite } from './open-database.node.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import {
@@ -27,7 +28,6 @@ import {
   type SqliteRunStoreOptions,
 } from './sqlite-run-store.node.ts'
 
-const HOUR_MS = 3_600_000
 const scratch = mkdtempSync(join(tmpdir(), 'caisson-sqlite-'))
 const opened: RunStore[] = []
 let places = 0
@@ -46,20 +46,6 @@ async function open(path: string, options: SqliteRunStoreOptions = {}): Promise<
   const store = await openSqliteRunStore(path, options)
   opened.push(store)
   return store
-}
-
-const text = (value: string): Uint8Array => new TextEncoder().encode(value)
-const headOf = (version: number, ...chain: Digest[]): RunHead => ({
-  version,
-  chain,
-  position: 0,
-  summary: text(''),
-})
-
-async function put(store: RunStore, bytes: Uint8Array): Promise<Digest> {
-  const id = sha256(bytes)
-  await store.putBlob(id, bytes)
-  return id
 }
 
 describeRunStore('SQLite', async () => {
