@@ -34,6 +34,8 @@ export function typeErrors(snippets: readonly MarkdownSnippet[]): readonly strin
     ROOT,
   )
   const host = ts.createCompilerHost({ ...options, configFilePath: join(ROOT, 'tsconfig.json') })
+  // No complaint of the compiler is about what comments say.
+  host.jsDocParsingMode = ts.JSDocParsingMode.ParseNone
   const textOf = (file: string): string | undefined =>
     file === ambient ? ENGINE_IMPORT : sources.get(file)?.code
   const { fileExists, readFile, getSourceFile } = host
