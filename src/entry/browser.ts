@@ -6,12 +6,15 @@ import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store
 import { systemClock } from '../../host-bindings/system/system-clock.ts'
 import { systemEntropy } from '../../host-bindings/system/system-entropy.ts'
 import { webCheckpointPorts } from '../../host-bindings/system/web-checkpoint-ports.ts'
+import { webSignatureCheck } from '../../host-bindings/system/web-signer.ts'
 import { openWebWorker } from '../../host-bindings/system/worker-port.ts'
 import { ENGINE_MANIFEST } from '../isolate/engine-manifest.ts'
 import type { EngineSource } from '../ports/engine-source.ts'
 import type { RuntimeOptions } from '../runtime/options.ts'
 import { createRuntime, type Runtime } from '../runtime/runtime.ts'
 
+export { parsePublicKey } from '../../host-bindings/system/ed25519-keys.ts'
+export { openSigner } from '../../host-bindings/system/web-signer.ts'
 export * from './exports.ts'
 
 // Bundlers see these expressions and put the files beside the bundle; only the one that is used is fetched.
@@ -54,6 +57,7 @@ export function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
       entropy: systemEntropy,
       openMemoryStore: createMemoryRunStore,
       checkpoints: webCheckpointPorts,
+      signatures: webSignatureCheck,
       typescript: packagedTypeScript,
       engines: packagedEngines(),
       openWorker: () =>

@@ -9,11 +9,14 @@ import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store
 import { systemClock } from '../../host-bindings/system/system-clock.ts'
 import { systemEntropy } from '../../host-bindings/system/system-entropy.ts'
 import { webCheckpointPorts } from '../../host-bindings/system/web-checkpoint-ports.ts'
+import { webSignatureCheck } from '../../host-bindings/system/web-signer.ts'
 import { ENGINE_MANIFEST } from '../isolate/engine-manifest.ts'
 import type { CompiledModule } from '../ports/engine-source.ts'
 import type { RuntimeOptions } from '../runtime/options.ts'
 import { createRuntime, type Runtime } from '../runtime/runtime.ts'
 
+export { parsePublicKey } from '../../host-bindings/system/ed25519-keys.ts'
+export { openSigner } from '../../host-bindings/system/web-signer.ts'
 export * from './exports.ts'
 
 export interface EdgeRuntimeOptions extends RuntimeOptions {
@@ -32,6 +35,7 @@ export function openRuntime({ engine, ...options }: EdgeRuntimeOptions): Promise
       entropy: systemEntropy,
       openMemoryStore: createMemoryRunStore,
       checkpoints: webCheckpointPorts,
+      signatures: webSignatureCheck,
       typescript: packagedTypeScript,
       engines: staticEngine({ manifest: ENGINE_MANIFEST, module: engine, guest, profile: 'v8' }),
     },

@@ -37,6 +37,7 @@ export {
   type RunReport,
   reportOf,
 } from '../graph/run/run-report.ts'
+export type { Receipt, ReceiptCall, SignedReceipt } from '../journal/receipt.ts'
 export { DEFAULT_LIMITS, type LimitName, type Limits } from '../machine/limits.ts'
 export type { RunUsage } from '../machine/outcome.ts'
 export type { GuestError, LogEntry, LogLevel, ProgramForm, Usage } from '../machine/turn.ts'
@@ -47,6 +48,7 @@ export type { CompiledModule, EngineSource, LoadedEngine } from '../ports/engine
 export type { Entropy } from '../ports/entropy.ts'
 export type { Lease } from '../ports/lease.ts'
 export type { Collected, CollectOptions, RunHead, RunLease, RunStore } from '../ports/run-store.ts'
+export type { SignatureCheck, Signer } from '../ports/signer.ts'
 export type { Telemetry } from '../ports/telemetry.ts'
 export type { ImportMap } from '../program/import-map.ts'
 export { callDigest } from '../runtime/call-digest.ts'
@@ -78,6 +80,8 @@ export type {
   StartOptions,
 } from '../runtime/plans/plan-run.ts'
 export type { NodeView, RunView } from '../runtime/plans/run-view.ts'
+export type { Difference } from '../runtime/plans/verify/difference.ts'
+export type { Unchecked, Verification, VerifyOptions } from '../runtime/plans/verify/verify-run.ts'
 export type { Runtime } from '../runtime/runtime.ts'
 export type { CheckpointKey, CheckpointKeys, KeyRing } from '../snapshot/container/checkpoint-keys.ts'
 export type { CheckpointLimits } from '../snapshot/container/checkpoint-limits.ts'

@@ -4,6 +4,7 @@ import { packagedTypeScript } from '../../host-bindings/engines/packaged-typescr
 import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store.ts'
 import { nodeCheckpointPorts } from '../../host-bindings/system/checkpoint-ports.node.ts'
 import { nodePageTools } from '../../host-bindings/system/page-tools.node.ts'
+import { nodeSignatureCheck } from '../../host-bindings/system/signer.node.ts'
 import { systemClock } from '../../host-bindings/system/system-clock.ts'
 import { systemEntropy } from '../../host-bindings/system/system-entropy.ts'
 import { openNodeWorker } from '../../host-bindings/system/worker-port.node.ts'
@@ -11,6 +12,8 @@ import { ENGINE_MANIFEST } from '../isolate/engine-manifest.ts'
 import type { RuntimeOptions } from '../runtime/options.ts'
 import { createRuntime, type Runtime } from '../runtime/runtime.ts'
 
+export { parsePublicKey } from '../../host-bindings/system/ed25519-keys.ts'
+export { openSigner } from '../../host-bindings/system/signer.node.ts'
 export * from './exports.ts'
 
 // JavaScriptCore (Bun) keeps no counter in registers: it runs the other profile faster.
@@ -36,6 +39,7 @@ export function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
       entropy: systemEntropy,
       openMemoryStore: createMemoryRunStore,
       checkpoints: nodeCheckpointPorts,
+      signatures: nodeSignatureCheck,
       engines,
       openWorker: () => openNodeWorker(workerScript),
       pageTools: nodePageTools,

@@ -15,6 +15,7 @@ import {
   withMethods,
 } from '../base/option-checks.ts'
 import { loopRuleProblem } from '../capability/loop-guard.ts'
+import type { Signer } from '../ports/signer.ts'
 import type { CheckpointOptions, CheckpointPolicy } from './checkpoints.ts'
 import type {
   OpenSessionOptions,
@@ -156,6 +157,7 @@ const RUNTIME: OptionChecks<RuntimeOptions> = {
   engineId: aText,
   store: withMethods('a run store', 'putBlob', 'getBlob', 'head', 'setHead', 'append', 'entries', 'lease'),
   leaseMs: wholeFrom(100, 3_600_000),
+  receipts: [isReceiptOptions, '{ sign }, with a signer'],
   checkpoints: anObject,
 }
 
@@ -215,6 +217,13 @@ function isListOfAnswers(value: unknown): boolean {
         Number.isSafeInteger(answer.id) &&
         'value' in answer !== 'error' in answer,
     )
+  )
+}
+
+function isReceiptOptions(value: unknown): boolean {
+  const { sign } = (value ?? {}) as { readonly sign?: Partial<Signer> }
+  return (
+    sign?.publicKey instanceof Uint8Array && sign.publicKey.length === 32 && typeof sign.sign === 'function'
   )
 }
 

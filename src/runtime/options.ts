@@ -14,6 +14,7 @@ import type { EngineSource } from '../ports/engine-source.ts'
 import type { Entropy } from '../ports/entropy.ts'
 import type { Lease } from '../ports/lease.ts'
 import type { RunStore } from '../ports/run-store.ts'
+import type { Signer } from '../ports/signer.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { Language } from '../program/language.ts'
 import type { CheckpointOptions } from './checkpoints.ts'
@@ -65,6 +66,8 @@ export interface RuntimeOptions {
    * runs. One that died on the same machine keeps nobody. 100 to 3,600,000 milliseconds, default 15,000.
    */
   readonly leaseMs?: number
+  /** Journals and receipts of plans are signed with it: `openSigner` opens a key. Default: they are not signed. */
+  readonly receipts?: { readonly sign: Signer }
   /** Keys and bounds of checkpoints. */
   readonly checkpoints?: CheckpointOptions
   /** Id of an engine build to use. Default: the newest of the source. */

@@ -6,6 +6,7 @@ import type { EngineSource } from '../ports/engine-source.ts'
 import type { Entropy } from '../ports/entropy.ts'
 import type { PageTools } from '../ports/page-tools.ts'
 import type { RunStore } from '../ports/run-store.ts'
+import type { SignatureCheck } from '../ports/signer.ts'
 import type { TypeScriptSource } from '../ports/typescript-source.ts'
 import type { WorkerPort } from '../ports/worker-port.ts'
 
@@ -17,6 +18,8 @@ export interface Platform {
   readonly openWorker?: () => WorkerPort
   /** What checkpoints are written and read with. */
   readonly checkpoints?: CheckpointPorts
+  /** Checks signatures; left out where that cannot be done. */
+  readonly signatures?: SignatureCheck
   /** Brings what makes JavaScript of TypeScript; left out, guests take JavaScript only. */
   readonly typescript?: TypeScriptSource
   /** A store that lives as long as the process: for plans of a runtime that was given none. */

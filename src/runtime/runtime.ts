@@ -16,6 +16,7 @@ import { grantSet } from '../capability/grant-set.ts'
 import { toolDigest } from '../capability/tool-digest.ts'
 import type { DefinedPlan } from '../graph/plan/define-plan.ts'
 import type { Plan } from '../graph/plan/plan.ts'
+import type { SignedReceipt } from '../journal/receipt.ts'
 import { driveMachine } from '../machine/driver.ts'
 import { parseLimits } from '../machine/limits.ts'
 import { LOAD_MODULE } from '../machine/module-graph.ts'
@@ -56,6 +57,7 @@ import type { Outcome } from './outcome.ts'
 import { PlanShelf } from './plans/plan-record.ts'
 import type { PlanRun, PlanRunOptions, ProposeOptions } from './plans/plan-run.ts'
 import { PlanRuns } from './plans/plan-runs.ts'
+import type { Verification, VerifyOptions } from './plans/verify/verify-run.ts'
 import type { Platform } from './platform.ts'
 import { DEFAULT_LEASE_MS, type KeptOutcome, RunKeeper } from './run-keeper.ts'
 import { DEFAULT_DOMAIN, ownerOf, runOwnerOf } from './run-owner.ts'
@@ -116,6 +118,17 @@ export interface Runtime {
    * @throws CaissonError `not_found`, `corrupted`, `checkpoint_refused`, `invalid_argument`, `store_failed`, `disposed`
    */
   planRun(run: string, options?: PlanRunOptions): Promise<PlanRun>
+  /**
+   * Looks at a run of a plan again, from its record alone: that nothing in it was changed, and that all that can be
+   * evaluated and executed again comes out the same, to the last unit of fuel. A difference is data, and names its place.
+   * @throws CaissonError `not_found`, `invalid_argument`, `unsupported`, `aborted`, `store_failed`, `disposed`
+   */
+  verify(run: string, options?: VerifyOptions): Promise<Verification>
+  /**
+   * Receipts of all attempts of nodes of a run that have ended, in their order: signed, where the runtime has a signer.
+   * @throws CaissonError as `planRun`
+   */
+  receipts(run: string, options?: PlanRunOptions): Promise<readonly SignedReceipt[]>
   /**
    * Refuses new guests, lets the ones at work finish, and gives idle memory back. Resolves when the threads that
    * waited for a guest have ended: await it before `process.exit`, which may crash Node while they end.
@@ -295,9 +308,16 @@ class PooledRuntime implements Runtime {
   }
 
   async repeat(run: string, options: RepeatOptions = {}): Promise<Outcome> {
+    return this.#repeatIn(run, options)
+  }
+
+  async #repeatIn(run: string, options: RepeatOptions, store?: RunStore): Promise<Outcome> {
     checkRepeatOptions(options)
     return this.#completeKept(
-      await this.#keeper(options.signal).repeat(runOwnerOf(options, run), this.#modules.repeat(options)),
+      await this.#keeper(options.signal, store).repeat(
+        runOwnerOf(options, run),
+        this.#modules.repeat(options),
+      ),
       run,
     )
   }
@@ -351,6 +371,14 @@ class PooledRuntime implements Runtime {
     return this.#plans.open(run, options)
   }
 
+  verify(run: string, options: VerifyOptions = {}): Promise<Verification> {
+    return this.#plans.verify(run, options)
+  }
+
+  receipts(run: string, options: PlanRunOptions = {}): Promise<readonly SignedReceipt[]> {
+    return this.#plans.receipts(run, options)
+  }
+
   get #plans(): PlanRuns {
     this.#planRuns ??= this.#openPlans()
     return this.#planRuns
@@ -360,10 +388,13 @@ class PooledRuntime implements Runtime {
     const store = this.#options.store ?? this.#given.openMemoryStore?.()
     if (store === undefined)
       throw new CaissonError('unsupported', 'Runs of plans are kept in a store: give one to openRuntime.')
+    const signer = this.#options.receipts?.sign
     return new PlanRuns({
       store: watchedStore(store),
       leaseMs: this.#options.leaseMs ?? DEFAULT_LEASE_MS,
-      sealing: this.#checkpoints.sealing,
+      engine: this.engine,
+      sealing: { ...this.#checkpoints.sealing, ...(signer && { signer }) },
+      signatures: this.#given.signatures,
       hostClock: this.#hostClock,
       entropy: this.#platform.entropy,
       plans: new PlanShelf(),
@@ -376,6 +407,8 @@ class PooledRuntime implements Runtime {
           ? this.run(source, options)
           : this.#runKept(source, options, options.run, store),
       resumeProgram: (run, options) => this.#resumeIn(run, options, store),
+      repeatProgram: (run, options) => this.#repeatIn(run, options, store),
+      inspect: async (checkpoint) => (await this.#checkpoints.inspect(checkpoint)).id,
       tookBefore: (owner) => this.#keeper(undefined, store).tookBefore(owner),
     })
   }

@@ -6,8 +6,9 @@ import type { Grant } from '../../capability/grant.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Entropy } from '../../ports/entropy.ts'
 import type { Lease } from '../../ports/lease.ts'
+import type { SignatureCheck } from '../../ports/signer.ts'
 import type { EntrySealOptions } from '../../snapshot/run-log/entry-seal.ts'
-import type { ResumeOptions, RunOptions } from '../options.ts'
+import type { RepeatOptions, ResumeOptions, RunOptions } from '../options.ts'
 import type { Outcome } from '../outcome.ts'
 import type { RunOwner } from '../run-owner.ts'
 import type { WatchedStore } from '../watched-store.ts'
@@ -17,7 +18,11 @@ export interface PlanRunParts {
   readonly store: WatchedStore
   readonly leaseMs: number
   readonly sealing: EntrySealOptions
+  /** Id of the engine build. */
+  readonly engine: string
   /** The host's own, whatever the time in guests is. */
+  /** Left out where signatures cannot be checked. */
+  readonly signatures: SignatureCheck | undefined
   readonly hostClock: Pick<Clock, 'now'>
   readonly entropy: Entropy
   readonly plans: PlanShelf
@@ -27,6 +32,10 @@ export interface PlanRunParts {
     grants: readonly Grant[],
     options: Pick<GateOptions, 'guestId' | 'callLog'> & { readonly lease: Lease },
   ) => Gate
+  /** Takes a kept run again, as its record has it. */
+  readonly repeatProgram: (run: string, options: RepeatOptions) => Promise<Outcome>
+  /** The digest that a checkpoint goes by, of its bytes. @throws CaissonError `corrupted` */
+  readonly inspect: (checkpoint: Uint8Array) => Promise<Digest>
   readonly runProgram: (source: string, options: RunOptions) => Promise<Outcome>
   readonly resumeProgram: (run: string, options: ResumeOptions) => Promise<Outcome>
   /** What the calls of a kept run took of its grants, by its record; undefined where there is none. */

@@ -10,6 +10,7 @@ import { type DefinedPlan, definePlan } from '../../graph/plan/define-plan.ts'
 import { type RecordedEvent, RUN_FORMAT } from '../../graph/run/run-event.ts'
 import { RunValues } from '../../graph/run/run-values.ts'
 import { Journal } from '../../journal/journal.ts'
+import { type SignedReceipt, signReceipt } from '../../journal/receipt.ts'
 import { isRunName } from '../check-options.ts'
 import { DEFAULT_DOMAIN, type RunOwner } from '../run-owner.ts'
 import { giveBack } from '../watched-store.ts'
@@ -21,6 +22,7 @@ import type { PlanRunParts } from './plan-run-parts.ts'
 import { readStanding } from './read-standing.ts'
 import { StoredPlanRun } from './stored-plan-run.ts'
 import { ValueShelves } from './value-shelves.ts'
+import { receiptsOf, type Verification, type VerifyOptions, verifyRun } from './verify/verify-run.ts'
 
 /** Programs and shelves of a run add to its name. */
 const LONGEST_NAME = 90
@@ -64,6 +66,19 @@ export class PlanRuns {
     const live = this.#liveRun(owner)
     const { plan } = await readStanding(live.parts, owner)
     return new StoredPlanRun(live, plan)
+  }
+
+  async verify(run: string, options: VerifyOptions): Promise<Verification> {
+    this.#checkOpen()
+    return verifyRun(this.#parts, ownerOf(run, options), options)
+  }
+
+  async receipts(run: string, options: PlanRunOptions): Promise<readonly SignedReceipt[]> {
+    this.#checkOpen()
+    const signed: SignedReceipt[] = []
+    for (const receipt of await receiptsOf(this.#parts, ownerOf(run, options)))
+      signed.push(await signReceipt(receipt, this.#parts.sealing.signer))
+    return signed
   }
 
   /** Brings all runs to rest: they are taken up where they are by whoever resumes them. */

@@ -86,6 +86,7 @@ export class PlanWork implements NodeWork {
     const known = this.#gates.get(place)
     if (known !== undefined) return known
     const { openGate, guestId } = this.#parts
+    this.evaluate = expressionsOf(parts)
     const gate = openGate(nodeGrants(rights, this.#allowance), { guestId, callLog: this.#callLog })
     this.#gates.set(place, gate)
     return gate
@@ -188,13 +189,43 @@ export class PlanWork implements NodeWork {
     }
   }
 
-  /** An earlier process may have begun the program, or died before. */
-  async #goOn(run: string, going: ResumeOptions, begin: () => Promise<Outcome>): Promise<Outcome> {
-    try {
-      return await this.#parts.resumeProgram(run, going)
-    } catch (error) {
-      if (CaissonError.is(error, 'not_found')) return begin()
-      throw error
+  /** A program that waits for nothing but people, and perhaps a timer that is far off. */
+  #asks(outcome: Outcome, work: ProgramWork, notes: ReadonlyMap<Digest, string>): WorkEnd | undefined {
+    if (outcome.status !== 'suspended' || outcome.inDoubt.length > 0) return undefined
+    const asked = asksOfProgram(outcome.pending, work, this.#policyOf, notes)
+    if (asked.length === 0) return undefined
+    const { wakeAtMs } = outcome
+    return { end: 'asks', asked, ...(wakeAtMs !== undefined && { wakeAtMs }) }
+  }
+
+  /**
+   * An earlier process may have begun the program, or died before. What people said counts as far as it can still be
+   * used: an earlier process may have used it.
+   * @param notes filled with why what somebody wrote cannot be taken
+   */
+  async #goOn(
+    run: string,
+    going: ResumeOptions,
+    { requests, settled }: ProgramWork,
+    notes: Map<Digest, string>,
+    begin: () => Promise<Outcome>,
+  ): Promise<Outcome> {
+    let decisions = decisionsOfProgram(requests)
+    let doubts = settled
+    for (;;) {
+      const answers = doubts.flatMap(({ call: id, answer }) => (answer ? { id, value: answer.value } : []))
+      const confirm = doubts.flatMap(({ call, answer }) => (answer === undefined ? call : []))
+      try {
+        return await this.#parts.resumeProgram(run, { ...going, decisions, answers, confirm })
+      } catch (error) {
+        if (CaissonError.is(error, 'not_found')) return begin()
+        const refused = refusedRequest(error, decisions)
+        if (refused !== undefined) {
+          if (!USED_OR_VOID.has((error as CaissonError).code)) notes.set(refused, (error as Error).message)
+          decisions = decisions.filter(({ request }) => request !== refused)
+        } else if (CaissonError.is(error, 'unknown_call') && doubts.length > 0) doubts = []
+        else throw error
+      }
     }
   }
 
@@ -207,18 +238,25 @@ export class PlanWork implements NodeWork {
   }
 
   /** For conditions and small mappings of the plan. */
-  readonly evaluate: EvaluateExpression = async (source, values, signal): Promise<Evaluated> => {
+  readonly evaluate: EvaluateExpression
+}
+
+/** Evaluates the expressions of a run, each in an isolate of its own. */
+export function expressionsOf(
+  parts: Pick<PlanWorkParts, 'runProgram' | 'startedAtMs' | 'whose'>,
+): EvaluateExpression {
+  return async (source, values, signal): Promise<Evaluated> => {
     const names = Object.keys(values)
     const program = `return (({ ${names.join(', ')} }) => (\n${source}\n))(input)`
-    const outcome = await this.#parts.runProgram(program, {
-      ...this.#parts.whose,
+    const outcome = await parts.runProgram(program, {
+      ...parts.whose,
       input: values,
       form: 'body',
       fileName: 'expression.js',
       limits: EXPRESSION_LIMITS,
       // Equal expressions over equal values give equal values.
       seed: 0,
-      nowMs: this.#parts.startedAtMs(),
+      nowMs: parts.startedAtMs(),
       signal,
     })
     if (outcome.status === 'completed') return { ok: true, value: outcome.value }

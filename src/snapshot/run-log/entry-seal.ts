@@ -159,10 +159,10 @@ export class EntrySeal {
     const { trusted } = this.#options
     if (trusted === undefined) return
     if (!trusted.keys.some((key) => same(key, publicKey)))
-      throw refused(place, `it is signed by ${toHex(publicKey)}, who is not trusted`)
+      throw refused(place, `it is signed by ${toHex(publicKey)}, who is not trusted`, 'signature')
     const bytes = placed('signed', this.#kind, place, unsigned)
     if (!(await trusted.check.isSigned(bytes, signature, publicKey)))
-      throw refused(place, 'its signature is wrong')
+      throw refused(place, 'its signature is wrong', 'signature')
   }
 
   #checkMac(sealed: Uint8Array, macAt: number, id: string | undefined, place: EntryPlace): void {
@@ -249,12 +249,12 @@ function damaged({ run, at }: EntryPlace, what: string): CaissonError {
   })
 }
 
-function refused({ run, at }: EntryPlace, what: string): CaissonError {
+function refused({ run, at }: EntryPlace, what: string, differs: string = 'log'): CaissonError {
   return new CaissonError(
     'checkpoint_refused',
     `Entry ${at} of the log of run "${run}" is not taken: ${what}.`,
     {
-      details: { differs: 'log', run, at },
+      details: { differs, run, at },
     },
   )
 }

@@ -1,0 +1,353 @@
+/**
+ * Verifies a run of a plan from its record alone: that nothing was changed, and that everything that can be done again
+ * comes out the same. Changes nothing, and asks nobody in the world.
+ *
+ * Invariants
+ * 1. The first difference in the order of the journal is named, with its place.
+ * 2. What cannot be looked at again is told, and not passed over.
+ * 3. At most so many programs are at work at once; nothing is waited for that the run waited for.
+ */
+import { type Digest, sha256 } from '../../../base/digest.ts'
+import { CaissonError } from '../../../base/errors.ts'
+import { UNDO } from '../../../graph/plan/rights-at.ts'
+import { Evaluator, ExpressionFailed } from '../../../graph/run/evaluate.ts'
+import type { ValueRef } from '../../../graph/run/run-event.ts'
+import { RunState } from '../../../graph/run/run-state.ts'
+import { RunValues } from '../../../graph/run/run-values.ts'
+import { encodeReceipt, type Receipt, receiptProblem, type SignedReceipt } from '../../../journal/receipt.ts'
+import type { TrustedSigners } from '../../../snapshot/run-log/entry-seal.ts'
+import type { RunOptions } from '../../options.ts'
+import type { RunOwner } from '../../run-owner.ts'
+import { PlanShelf, pointOf } from '../plan-record.ts'
+import type { PlanRunParts } from '../plan-run-parts.ts'
+import { expressionsOf } from '../plan-work.ts'
+import { receiptOf } from '../run-receipts.ts'
+import { Attempts, type EndedAttempt } from './attempts.ts'
+import { type Difference, Differs } from './difference.ts'
+import { digestOfRef, EventChecks } from './event-checks.ts'
+import { type Evidence, type KnownPoint, missingPoint, readEvidence } from './evidence.ts'
+import { type Attempt, executeAgain } from './execute-again.ts'
+
+export interface VerifyOptions {
+  readonly domain?: string
+  readonly principal?: string
+  /** Public keys, of 32 bytes, of those whose signatures count. With any, the whole journal has to be signed. Default: none is asked for. */
+  readonly signers?: readonly Uint8Array[]
+  /** Where the run was seen to stand before (`events` and `point` of a view): a journal that was cut off leads through it no more. */
+  readonly known?: readonly KnownPoint[]
+  /** Receipts that somebody has: each must be one of this run. */
+  readonly receipts?: readonly SignedReceipt[]
+  /** Programs at work at once. Default 4. */
+  readonly concurrency?: number
+  /** Where programs are executed again. Default: in this thread. */
+  readonly thread?: RunOptions['thread']
+  readonly signal?: AbortSignal
+}
+
+/** Something that could not be looked at again, and why. */
+export interface Unchecked {
+  readonly node: string
+  readonly position: number
+  readonly why: string
+}
+
+export interface Verification {
+  /** Whether there is no difference. */
+  readonly ok: boolean
+  /** The first one. */
+  readonly difference: Difference | undefined
+  readonly run: string
+  /** Events that were looked at. */
+  readonly events: number
+  /** Where the journal ends: what a later look can be compared with. */
+  readonly point: Digest
+  /** Programs that were executed again. */
+  readonly executed: number
+  readonly unchecked: readonly Unchecked[]
+  /** Up to where the journal is signed, and by whom (64 hexadecimal digits). Checked only for `signers`. */
+  readonly signed: Evidence['signed']
+}
+
+const DEFAULT_AT_ONCE = 4
+
+/** What there is to verify with. */
+export type VerifyParts = Omit<PlanRunParts, 'changed'>
+
+/** @throws CaissonError `not_found`, `unsupported`, `aborted`, `store_failed` */
+export async function verifyRun(
+  verifying: VerifyParts,
+  owner: RunOwner,
+  options: VerifyOptions = {},
+): Promise<Verification> {
+  const parts = verifying
+  const evidence = await readEvidence(parts, owner, trustedOf(verifying, options))
+  const missing = missingPoint(owner, evidence, options.known ?? [])
+  const walk = new Walk(verifying, owner, evidence, options)
+  await walk.walk()
+  const all = [missing, evidence.damage, ...walk.differences].filter((one) => one !== undefined)
+  const [difference] = all.sort((a, b) => a.position - b.position)
+  const { digests, events, signed } = evidence
+  return {
+    ok: difference === undefined,
+    difference,
+    run: owner.run,
+    events: events.length,
+    point: pointOf(owner, { length: digests.length, digest: digests.at(-1) }),
+    executed: walk.executed,
+    unchecked: walk.unchecked.sort((a, b) => a.position - b.position),
+    signed,
+  }
+}
+
+/** Receipts of all attempts that have ended. @throws CaissonError `not_found`, `corrupted`, `checkpoint_refused`, `store_failed` */
+export async function receiptsOf(verifying: VerifyParts, owner: RunOwner): Promise<readonly Receipt[]> {
+  const parts = verifying
+  const { events, digests, damage } = await readEvidence(parts, owner, undefined)
+  if (damage !== undefined)
+    throw new CaissonError('corrupted', damage.message, { details: { at: damage.position } })
+  const state = await stateOf(parts, events).catch((error: unknown) => {
+    if (!(error instanceof Differs)) throw error
+    throw new CaissonError('corrupted', error.message, { details: { at: error.difference.position } })
+  })
+  const attempts = new Attempts(state)
+  const values = new RunValues(parts.store)
+  const receipts: Receipt[] = []
+  for (const [at, event] of events.entries()) {
+    state.apply(event)
+    const ended = attempts.note(event, at)
+    if (ended !== undefined)
+      receipts.push(await receiptOf({ parts, owner, state, values }, ended, digests[at] as Digest))
+  }
+  return receipts
+}
+
+function trustedOf(
+  { signatures }: VerifyParts,
+  { signers = [], receipts = [] }: VerifyOptions,
+): TrustedSigners | undefined {
+  if (signers.length === 0) return undefined
+  if (signatures !== undefined) return { check: signatures, keys: signers }
+  const what = receipts.length > 0 ? 'receipts' : 'runs'
+  throw new CaissonError('unsupported', `This platform has no way to check signatures of ${what}.`)
+}
+
+async function stateOf(parts: VerifyParts, events: Evidence['events']): Promise<RunState> {
+  const [first] = events
+  if (first?.type !== 'proposed')
+    throw new Differs({
+      of: 'order',
+      position: 0,
+      message: 'Entry 0: the journal does not begin with a proposal.',
+    })
+  try {
+    // Read again, and not from what this process remembers.
+    const { plan } = await new PlanShelf().load(parts.store, first.plan)
+    return new RunState(plan)
+  } catch (error) {
+    if (!CaissonError.is(error) || !OF_THE_PLAN.has(error.code)) throw error
+    throw new Differs({
+      of: 'value',
+      position: 0,
+      recorded: first.plan,
+      message: `Entry 0: ${error.message}`,
+    })
+  }
+}
+
+const OF_THE_PLAN: ReadonlySet<string> = new Set([
+  'not_found',
+  'corrupted',
+  'invalid_plan',
+  'value_too_large',
+])
+
+/** Goes through a journal once, and has what can be done again done. */
+class Walk {
+  readonly differences: Difference[] = []
+  readonly unchecked: Unchecked[] = []
+  executed = 0
+  readonly #verifying: VerifyParts
+  readonly #owner: RunOwner
+  readonly #evidence: Evidence
+  readonly #options: VerifyOptions
+  readonly #values: RunValues
+  readonly #signal: AbortSignal
+  readonly #working = new Set<Promise<void>>()
+  #failure: unknown
+
+  constructor(verifying: VerifyParts, owner: RunOwner, evidence: Evidence, options: VerifyOptions) {
+    this.#verifying = verifying
+    this.#owner = owner
+    this.#evidence = evidence
+    this.#options = options
+    this.#values = new RunValues(verifying.store)
+    this.#signal = options.signal ?? new AbortController().signal
+  }
+
+  async walk(): Promise<void> {
+    await this.#differing(0, () => this.#walk())
+    await Promise.all(this.#working)
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  async #walk(): Promise<void> {
+    const parts = this.#verifying
+    const { events, digests } = this.#evidence
+    const state = await stateOf(parts, events)
+    const expression = expressionsOf({
+      runProgram: parts.runProgram,
+      startedAtMs: () => state.startedAtMs ?? 0,
+      whose: { domain: this.#owner.tenant, principal: this.#owner.principal },
+    })
+    const { signal } = this
+    const values = this.#values
+    const checks = new EventChecks({ owner: this.#owner, state, values, expression, digests, signal })
+    const evaluator = new Evaluator(state, values, expression)
+    const attempts = new Attempts(state)
+    const receipts = new GivenReceipts(this.#options.receipts ?? [])
+    for (const [at, event] of events.entries()) {
+      if (signal.aborted) throw new CaissonError('aborted', 'Verifying was stopped.')
+      const isSo = await this.#differing(at, async () => {
+        await checks.check(event, at)
+        try {
+          state.apply(event)
+        } catch (error) {
+          if (!CaissonError.is(error)) throw error
+          throw new Differs({ of: 'order', position: at, message: `Entry ${at}: ${error.message}` })
+        }
+        const ended = attempts.note(event, at)
+        if (ended === undefined) return
+        if (receipts.wants(at)) {
+          const receipt = await receiptOf(
+            { parts, owner: this.#owner, state, values },
+            ended,
+            digests[at] as Digest,
+          )
+          await receipts.check(receipt, this.#verifying, this.#options)
+        }
+        await this.#execute(state, ended, evaluator)
+      })
+      // What follows a difference follows from something else than what was recorded.
+      if (!isSo) return
+    }
+    receipts.checkAllMet(events.length)
+  }
+
+  get signal(): AbortSignal {
+    return this.#signal
+  }
+
+  /** Begins to execute a program again, as soon as there is room. */
+  async #execute(state: RunState, ended: EndedAttempt, evaluator: Evaluator): Promise<void> {
+    const { path, program, position, ran } = ended
+    if (program === undefined) return
+    if (ran === undefined) {
+      this.unchecked.push({ node: path, position, why: 'What executed it is not on record.' })
+      return
+    }
+    const attempt: Attempt = {
+      path,
+      node: program,
+      attempt: ended.attempt,
+      atMs: ended.guestAtMs,
+      input: await this.#inputOf(ended, evaluator),
+      position,
+      ran,
+      fuel: ended.fuel,
+      ended:
+        ended.error === undefined
+          ? { ok: true, output: ended.output && digestOfRef(ended.output) }
+          : { ok: false, error: ended.error },
+    }
+    while (this.#working.size >= (this.#options.concurrency ?? DEFAULT_AT_ONCE))
+      await Promise.race(this.#working)
+    const work = this.#again(state, attempt).finally(() => this.#working.delete(work))
+    this.#working.add(work)
+  }
+
+  /** Never rejects. */
+  async #again(state: RunState, attempt: Attempt): Promise<void> {
+    const parts = this.#verifying
+    const { engine } = parts
+    const { thread } = this.#options
+    const owner = this.#owner
+    try {
+      await this.#differing(attempt.position, async () => {
+        const why = await executeAgain(
+          { parts, owner, state, values: this.#values, engine, thread, signal: this.signal },
+          attempt,
+        )
+        if (why === undefined) this.executed += 1
+        else this.unchecked.push({ node: attempt.path, position: attempt.position, why })
+      })
+    } catch (error) {
+      this.#failure ??= error
+    }
+  }
+
+  async #inputOf({ path, node, input }: EndedAttempt, evaluator: Evaluator): Promise<ValueRef> {
+    if (input !== undefined || !path.endsWith(UNDO)) return input ?? { value: null }
+    const compensate = 'compensate' in node.node ? node.node.compensate : undefined
+    const overrides = { output: node.output ?? { value: null } }
+    return { value: await evaluator.evaluate(compensate?.input ?? null, node.scope, this.signal, overrides) }
+  }
+
+  /** Whether nothing differed. What differs is kept; what else is thrown is thrown. */
+  async #differing(at: number, work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work()
+      return true
+    } catch (error) {
+      if (error instanceof Differs) this.differences.push(error.difference)
+      else if (error instanceof ExpressionFailed) {
+        const message = `Entry ${at}: an expression that had a value fails when it is evaluated again. ${error.message}`
+        this.differences.push({ of: 'condition', position: at, message })
+      } else throw error
+      return false
+    }
+  }
+}
+
+/** Receipts that somebody has, by the places that they name. */
+class GivenReceipts {
+  readonly #given: Map<number, SignedReceipt[]> = new Map()
+
+  constructor(receipts: readonly SignedReceipt[]) {
+    for (const one of receipts) {
+      const { position } = one.receipt.journal
+      this.#given.set(position, [...(this.#given.get(position) ?? []), one])
+    }
+  }
+
+  wants(position: number): boolean {
+    return this.#given.has(position)
+  }
+
+  /** @throws Differs */
+  async check(receipt: Receipt, { signatures }: VerifyParts, { signers = [] }: VerifyOptions): Promise<void> {
+    const { position } = receipt.journal
+    const digest = sha256(encodeReceipt(receipt))
+    for (const given of this.#given.get(position) ?? []) {
+      const found = sha256(encodeReceipt(given.receipt))
+      if (found !== digest || given.digest !== digest)
+        throw forged(position, receipt.node, 'is not of this run')
+      if (signers.length === 0 || signatures === undefined) continue
+      const problem = await receiptProblem(given, signers, signatures)
+      if (problem !== undefined) throw forged(position, receipt.node, problem)
+    }
+    this.#given.delete(position)
+  }
+
+  /** @throws Differs for a receipt of a place at which nothing ended */
+  checkAllMet(events: number): void {
+    const [position] = this.#given.keys()
+    if (position === undefined) return
+    throw forged(Math.min(position, events), undefined, `names entry ${position}, at which no attempt ended`)
+  }
+}
+
+function forged(position: number, node: string | undefined, problem: string): Differs {
+  const whose = node === undefined ? '' : ` of node "${node}"`
+  const message = `Entry ${position}: a receipt${whose} ${problem}.`
+  return new Differs({ of: 'receipt', position, ...(node !== undefined && { node }), message })
+}

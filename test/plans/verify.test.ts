@@ -1,0 +1,289 @@
+/** Runs of plans are verified from their records: real isolates, real stores, and all that somebody may change in them. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store.ts'
+import { fromHex } from '../../src/base/bytes.ts'
+import {
+  capability,
+  openRuntime,
+  openSigner,
+  type Plan,
+  type Runtime,
+  type RuntimeOptions,
+  type SignedReceipt,
+  type Verification,
+  type VerifyOptions,
+} from '../../src/entry/node.ts'
+import type { RunStore } from '../../src/ports/run-store.ts'
+
+const PEM = `-----BEGIN PRIVATE KEY-----
+MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g
+-----END PRIVATE KEY-----
+`
+const PUBLIC = fromHex('d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a')
+const keys = { mac: { current: { id: 'k', bytes: new Uint8Array(32).fill(7) } } }
+
+const lookup = capability({
+  name: 'prices.lookup',
+  description: 'Price of a product',
+  effect: 'read',
+  invoke: async (input: unknown) => ({ price: (input as { sku: string }).sku.length * 10 }),
+})
+
+const PLAN: Plan = {
+  format: 'plan/1',
+  name: 'prices',
+  version: '1',
+  grants: ['prices.lookup'],
+  nodes: {
+    list: {
+      kind: 'program',
+      source: 'return input.map((sku) => ({ sku, at: Date.now(), luck: Math.random() }))',
+      input: { $from: 'input' },
+    },
+    enrich: {
+      kind: 'each',
+      over: { $from: 'list' },
+      most: 10,
+      do: {
+        nodes: {
+          price: { kind: 'call', capability: 'prices.lookup', input: { sku: { $from: 'item/sku' } } },
+        },
+        output: { $from: 'price/price' },
+      },
+    },
+    way: {
+      kind: 'choice',
+      cases: [
+        { when: { $eval: 'prices.length > 1', with: { prices: { $from: 'enrich' } } }, take: ['many'] },
+      ],
+      otherwise: ['few'],
+    },
+    many: {
+      kind: 'program',
+      source: `const { price } = await prices.lookup({ sku: 'total' })
+        return { sum: input.reduce((a, b) => a + b, price), long: 'x'.repeat(3000) }`,
+      grants: ['prices.lookup'],
+      input: { $from: 'enrich' },
+    },
+    few: { kind: 'wait', forMs: 1 },
+  },
+  output: { $from: 'many/sum' },
+}
+
+let runtimes: Runtime[] = []
+
+async function open(options: RuntimeOptions): Promise<Runtime> {
+  const runtime = await openRuntime({ capabilities: [lookup], ...options })
+  runtimes.push(runtime)
+  return runtime
+}
+
+async function played(runtime: Runtime, plan: Plan = PLAN): Promise<void> {
+  const run = await runtime.propose(plan, { by: 'ann', run: 'r', input: ['a', 'bcd'] })
+  await run.approve({ by: 'bob', digest: (await run.view()).request })
+  await run.start({ by: 'bob' })
+  expect(await run.outcome()).toMatchObject({ status: 'completed', output: 90 })
+}
+
+afterAll(async () => {
+  for (const runtime of runtimes) await runtime.close()
+  runtimes = []
+})
+
+describe('verifying an honest run', () => {
+  let store: RunStore
+  let runtime: Runtime
+  let receipts: readonly SignedReceipt[]
+
+  beforeAll(async () => {
+    store = createMemoryRunStore()
+    runtime = await open({ store, checkpoints: { keys }, receipts: { sign: await openSigner(PEM) } })
+    await played(runtime)
+    receipts = await runtime.receipts('r')
+  })
+
+  it('accepts it, executes its programs again, and asks nobody', async () => {
+    const { ok, difference, executed, unchecked, signed, events } = await runtime.verify('r', {
+      signers: [PUBLIC],
+    })
+    expect(difference).toBeUndefined()
+    expect({ ok, executed, unchecked }).toEqual({ ok: true, executed: 2, unchecked: [] })
+    expect(signed?.events).toBe(events)
+  })
+
+  it('accepts it in another process, without the key that signed', async () => {
+    const other = await open({ store, checkpoints: { keys } })
+    expect((await other.verify('r', { signers: [PUBLIC], receipts })).difference).toBeUndefined()
+  })
+
+  it('gives each attempt a receipt, with what it was given, what it called and what came out', () => {
+    const of = (node: string) => receipts.find(({ receipt }) => receipt.node === node)
+    expect(receipts).toHaveLength(6)
+    expect(of('many')?.receipt).toMatchObject({
+      ended: 'node_completed',
+      engine: runtime.engine,
+      calls: [{ call: 1, capability: 'prices.lookup' }],
+      attempt: 1,
+    })
+    expect(of('many')?.receipt.fuel).toBeGreaterThan(0)
+    expect(of('many')?.receipt.log?.entries).toBeGreaterThan(2)
+    expect(of('enrich/1/price')?.receipt.calls[0]?.result).toMatch(/^sha256:/)
+  })
+
+  it('refuses receipts that were forged, of another run, or signed by nobody who is trusted', async () => {
+    const [first] = receipts
+    if (first === undefined) throw new Error('There are none.')
+    const refused = async (receipt: SignedReceipt, signers = [PUBLIC]): Promise<void> => {
+      const { difference } = await runtime.verify('r', { signers, receipts: [receipt] })
+      expect(difference?.of).toBe('receipt')
+    }
+    await refused({ ...first, receipt: { ...first.receipt, fuel: 1 } })
+    await refused({
+      ...first,
+      receipt: { ...first.receipt, journal: { ...first.receipt.journal, position: 0 } },
+    })
+    await refused({ ...first, signature: `00${first.signature?.slice(2)}` })
+    const { signature: _, signedBy: __, ...unsigned } = first
+    await refused(unsigned)
+  })
+
+  it('refuses a journal that somebody else signed', async () => {
+    const { difference } = await runtime.verify('r', { signers: [new Uint8Array(32).fill(3)] })
+    expect(difference?.of).toBe('signature')
+  })
+
+  it('tells a journal that was cut off by what was seen of it before, or by its signature', async () => {
+    const { events, point } = await runtime.verify('r')
+    for (const cut of [1, 2, 5]) {
+      const shorter = await open({ store: cutOff(store, events - cut), checkpoints: { keys } })
+      const { difference } = await shorter.verify('r', { known: [{ events, point }] })
+      expect(difference).toMatchObject({ of: 'point', position: events - cut })
+    }
+  })
+})
+
+describe.each([
+  ['with a MAC', { checkpoints: { keys } }, {}],
+  ['with signatures', {}, { signers: [PUBLIC] }],
+] as const)('a run whose bytes were changed, %s', (_, protection, asked: VerifyOptions) => {
+  const store = createMemoryRunStore()
+  const blobs: string[] = []
+  let entries: readonly Uint8Array[] = []
+
+  beforeAll(async () => {
+    const recording = {
+      ...bound(store),
+      putBlob: (id: never, bytes: Uint8Array) => {
+        blobs.push(id)
+        return store.putBlob(id, bytes)
+      },
+    }
+    await played(await open({ store: recording, ...protection, receipts: { sign: await openSigner(PEM) } }))
+    entries = await store.entries('r', 0, 1_000)
+  })
+
+  it('is named with the entry of its journal', async () => {
+    const changing = changed(store)
+    const runtime = await open({ store: changing.store, ...protection })
+    for (const [at, entry] of entries.entries()) {
+      for (let byte = at % 7; byte < entry.length; byte += 61) {
+        changing.entry = { run: 'r', at, byte }
+        const { difference } = await runtime.verify('r', asked)
+        // Without a MAC it is the entry after it that does not follow any more.
+        expect([at, at + 1], `byte ${byte} of entry ${at}`).toContain(difference?.position)
+      }
+    }
+  })
+
+  it('is named with the value, the plan, or the log of a program', async () => {
+    const changing = changed(store)
+    const runtime = await open({ store: changing.store, ...protection })
+    const logs = (await store.runs()).filter((run) => run.startsWith('r.') && !run.includes('values'))
+    expect(logs).toHaveLength(1)
+    for (const id of blobs) {
+      changing.blob = { id, byte: 40 }
+      expect((await runtime.verify('r', asked)).difference?.position, id).toBeGreaterThanOrEqual(0)
+    }
+    changing.blob = undefined
+    const [log = ''] = logs
+    for (const at of (await store.entries(log, 0, 1_000)).keys()) {
+      changing.entry = { run: log, at, byte: 50 }
+      expect((await runtime.verify('r', asked)).difference, `entry ${at} of the log`).toMatchObject({
+        node: 'many',
+        of: 'log',
+      })
+    }
+  })
+
+  it('and so are entries that were left out, or stand in another order', async () => {
+    const verified = async (order: readonly Uint8Array[]): Promise<Verification> => {
+      const other: RunStore = {
+        ...bound(store),
+        entries: async (run, from, most) =>
+          run === 'r' ? order.slice(from, from + most) : store.entries(run, from, most),
+      }
+      return (await open({ store: other, ...protection })).verify('r', asked)
+    }
+    const swapped = entries.with(3, entries[4] as Uint8Array).with(4, entries[3] as Uint8Array)
+    expect((await verified(swapped)).difference?.position).toBe(3)
+    expect((await verified(entries.toSpliced(3, 1))).difference?.position).toBe(3)
+    expect((await verified([...entries, entries[3] as Uint8Array])).difference?.position).toBe(entries.length)
+  })
+})
+
+interface Changing {
+  readonly store: RunStore
+  entry: { readonly run: string; readonly at: number; readonly byte: number } | undefined
+  blob: { readonly id: string; readonly byte: number } | undefined
+}
+
+/** The same store, in which one byte reads as another one. */
+function changed(store: RunStore): Changing {
+  const flip = (bytes: Uint8Array, byte: number): Uint8Array => {
+    const copy = bytes.slice()
+    const at = byte % copy.length
+    copy[at] = (copy[at] ?? 0) ^ 1
+    return copy
+  }
+  const changing: Changing = {
+    entry: undefined,
+    blob: undefined,
+    store: {
+      ...bound(store),
+      entries: async (run, from, most) =>
+        (await store.entries(run, from, most)).map((bytes, i) => {
+          const { entry } = changing
+          return entry?.run === run && entry.at === from + i ? flip(bytes, entry.byte) : bytes
+        }),
+      getBlob: async (id) => {
+        const bytes = await store.getBlob(id)
+        return bytes !== undefined && changing.blob?.id === id ? flip(bytes, changing.blob.byte) : bytes
+      },
+    },
+  }
+  return changing
+}
+
+function cutOff(store: RunStore, length: number): RunStore {
+  return {
+    ...bound(store),
+    entries: async (run, from, most) =>
+      store.entries(run, from, run === 'r' ? Math.max(0, Math.min(most, length - from)) : most),
+  }
+}
+
+function bound(store: RunStore): RunStore {
+  return {
+    putBlob: (id, bytes) => store.putBlob(id, bytes),
+    getBlob: (id) => store.getBlob(id),
+    head: (run) => store.head(run),
+    setHead: (run, head, lease) => store.setHead(run, head, lease),
+    append: (run, at, entries, lease) => store.append(run, at, entries, lease),
+    entries: (run, from, most) => store.entries(run, from, most),
+    lease: (run, ttlMs) => store.lease(run, ttlMs),
+    runs: () => store.runs(),
+    remove: (run, lease) => store.remove(run, lease),
+    collect: (options) => store.collect(options),
+    close: () => store.close(),
+  }
+}
