@@ -6,6 +6,7 @@
  * 1. Plans with different digests differ in at least one change.
  * 2. A change is `narrowed` or `same` only where the new plan can do nothing that the old one could not.
  */
+import { DEFAULT_LOOP_GUARD, LOOP_THRESHOLDS } from '../../capability/loop-guard.ts'
 import { digestValue } from '../../values/digest-value.ts'
 import { isWithin, ruleOf } from './authority.ts'
 import { amountOf, BUDGET_PARTS } from './budget-share.ts'
@@ -48,6 +49,7 @@ function diffPlanAt(before: Plan, after: Plan, at: string, who: string, changes:
   }
   diffGrants(before.grants ?? [], after.grants ?? [], `${at}/grants`, who, changes)
   diffBudget(before.budget, after.budget, `${at}/budget`, who, changes)
+  diffGuard(before.guard, after.guard, `${at}/guard`, who, changes)
   diffScope(before, after, at, who, changes)
   if (changes.length === known && !same(before, after)) changes.push(writtenOtherwise(at, who))
 }
@@ -224,6 +226,25 @@ function diffBudget(
   for (const unit of new Set([...Object.keys(old ?? {}), ...Object.keys(now ?? {})])) {
     const place = pointerTo(`${at}/units`, unit)
     compare(`budget for "${unit}"`, place, amountOf(old, unit), amountOf(now, unit))
+  }
+}
+
+function diffGuard(
+  before: Plan['guard'],
+  after: Plan['guard'],
+  at: string,
+  who: string,
+  changes: PlanChange[],
+): void {
+  const [old, now] = [
+    { ...DEFAULT_LOOP_GUARD, ...before },
+    { ...DEFAULT_LOOP_GUARD, ...after },
+  ]
+  for (const part of LOOP_THRESHOLDS) {
+    if (old[part] === now[part]) continue
+    const effect = now[part] > old[part] ? 'widened' : 'narrowed'
+    const words = `${who} is stopped when it repeats itself at ${now[part]} (${part}), and was at ${old[part]}`
+    changes.push({ of: 'budget', effect, at: `${at}/${part}`, words })
   }
 }
 

@@ -72,8 +72,18 @@ export function outlineOf(scope: Scope): ScopeOutline {
 }
 
 /** What a plan may do in all. */
-export function authorityOf({ grants = [], budget }: Pick<Plan, 'grants' | 'budget'>): readonly Fact[] {
-  return [...grantFacts(grants), ...budgetFacts(budget)]
+export function authorityOf({
+  grants = [],
+  budget,
+  guard,
+}: Pick<Plan, 'grants' | 'budget' | 'guard'>): readonly Fact[] {
+  return [...grantFacts(grants), ...budgetFacts(budget), ...guardFacts(guard)]
+}
+
+/** When a run is stopped because it repeats itself, where a plan says so. */
+function guardFacts(guard: Plan['guard']): readonly Fact[] {
+  const parts = Object.entries(guard ?? {}).map(([part, most]) => `${part} ${most}`)
+  return parts.length === 0 ? [] : [['guard', parts.join(', ')]]
 }
 
 /** Nodes, each after those that it waits for; those of an equal distance from the beginning as in the plan. */
