@@ -30,7 +30,12 @@ export const DEFAULT_LOOP_GUARD: Required<LoopGuardRule> = {
   withoutProgress: 300,
 }
 
-export const LOOP_THRESHOLDS = ['identicalCalls', 'identicalErrors', 'alternations', 'withoutProgress'] as const
+export const LOOP_THRESHOLDS = [
+  'identicalCalls',
+  'identicalErrors',
+  'alternations',
+  'withoutProgress',
+] as const
 
 /** The largest value of each threshold. */
 export const LARGEST_LOOP_THRESHOLD = 1_000_000

@@ -40,6 +40,19 @@ function changesOf(edit: (plan: Members) => unknown): string[] {
 }
 const set = (value: unknown): Members => value as Members
 
+describe('a guard', () => {
+  it('that lets a run repeat itself more often needs a new approval', () => {
+    const plan = (guard?: object): Plan =>
+      ({ format: 'plan/1', name: 'p', version: '1', nodes: { a: { kind: 'wait', forMs: 1 } }, ...(guard && { guard }) }) as Plan
+    const changes = diffPlans(plan(), plan({ identicalCalls: 500, alternations: 3 }))
+    expect(changes.map(({ effect, at }) => [effect, at])).toEqual([
+      ['widened', '/guard/identicalCalls'],
+      ['narrowed', '/guard/alternations'],
+    ])
+    expect(needsApproval(changes)).toBe(true)
+  })
+})
+
 describe('a difference of plans', () => {
   it('is none between equal plans', () => {
     expect(changesOf(() => {})).toEqual([])
