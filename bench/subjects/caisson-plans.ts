@@ -4,6 +4,7 @@ import { chainPlan, planChain } from '../graph/caisson-chains.ts'
 import { pagesProgram, pagesSteps, resumeGrowthTrial, resumeTrial } from '../graph/caisson-resume.ts'
 import { keepInDirectory, keepInMemory, keepInPostgres, keepInSqlite } from '../graph/caisson-stores.ts'
 import { bytesTrial, growthTrial, postgresSyncsTrial } from '../graph/caisson-trials.ts'
+import { verifyTrial } from '../graph/caisson-verify.ts'
 import { type Chain, chainTrial, LONG, SHORT } from '../graph/chain.ts'
 import { graphSubject } from '../graph/graph-subject.ts'
 import { syncsTrial } from '../graph/syncs.ts'
@@ -40,6 +41,7 @@ export function openPlansInMemory(): Subject {
     'resume-growth': () => resumeGrowthTrial(keepInMemory),
     'resume-steps': () => resumeTrial(keepInMemory(), pagesSteps, 990),
     'crowd-memory': waitingCrowdTrial,
+    verify: () => verifyTrial(keepInMemory()),
   })
 }
 
