@@ -43,7 +43,13 @@ const set = (value: unknown): Members => value as Members
 describe('a guard', () => {
   it('that lets a run repeat itself more often needs a new approval', () => {
     const plan = (guard?: object): Plan =>
-      ({ format: 'plan/1', name: 'p', version: '1', nodes: { a: { kind: 'wait', forMs: 1 } }, ...(guard && { guard }) }) as Plan
+      ({
+        format: 'plan/1',
+        name: 'p',
+        version: '1',
+        nodes: { a: { kind: 'wait', forMs: 1 } },
+        ...(guard && { guard }),
+      }) as Plan
     const changes = diffPlans(plan(), plan({ identicalCalls: 500, alternations: 3 }))
     expect(changes.map(({ effect, at }) => [effect, at])).toEqual([
       ['widened', '/guard/identicalCalls'],
