@@ -1593,4 +1593,28 @@ export const DEFENCES: readonly Defence[] = [
     replace: 'if (log === undefined && recorded !== found)',
     tests: ['test/plans/verify.test.ts'],
   },
+  {
+    name: 'forks-take-no-call-under-way',
+    against: 'A fork makes a call again that the other run is making.',
+    file: 'src/runtime/plans/fork-run.ts',
+    find: 'if (call !== undefined && call.answer === undefined) return true',
+    replace: '',
+    tests: ['test/plans/fork.test.ts'],
+  },
+  {
+    name: 'forks-take-no-request',
+    against: 'What a person decides for one run counts for its fork.',
+    file: 'src/runtime/plans/fork-run.ts',
+    find: 'if (openRequests(state) > 0)',
+    replace: 'if (openRequests(state) < 0)',
+    tests: ['test/plans/fork.test.ts'],
+  },
+  {
+    name: 'forks-stand-still',
+    against: 'A fork goes on before anybody has seen where.',
+    file: 'src/runtime/plans/fork-run.ts',
+    find: "if (state.status === 'running') {",
+    replace: "if (state.status === 'proposed') {",
+    tests: ['test/plans/fork.test.ts'],
+  },
 ]

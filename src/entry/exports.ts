@@ -67,6 +67,7 @@ export type {
   TurnOptions,
 } from '../runtime/options.ts'
 export type { Outcome, UnwrittenCheckpoints } from '../runtime/outcome.ts'
+export type { ForkOptions } from '../runtime/plans/fork-run.ts'
 export type {
   ApproveOptions,
   EventsOptions,

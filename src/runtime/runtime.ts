@@ -54,6 +54,7 @@ import type {
   RuntimeOptions,
 } from './options.ts'
 import type { Outcome } from './outcome.ts'
+import type { ForkOptions } from './plans/fork-run.ts'
 import { PlanShelf } from './plans/plan-record.ts'
 import type { PlanRun, PlanRunOptions, ProposeOptions } from './plans/plan-run.ts'
 import { PlanRuns } from './plans/plan-runs.ts'
@@ -118,6 +119,13 @@ export interface Runtime {
    * @throws CaissonError `not_found`, `corrupted`, `checkpoint_refused`, `invalid_argument`, `store_failed`, `disposed`
    */
   planRun(run: string, options?: PlanRunOptions): Promise<PlanRun>
+  /**
+   * A new run from a point of another one: the first `at` events have happened in it too, and nothing of what came after.
+   * Its keys and random streams are its own. It stands still until somebody confirms its point with `resume`.
+   * @throws CaissonError `invalid_transition` where something was under way in the world at the point, `already_exists`,
+   *   and as `planRun`
+   */
+  fork(run: string, options: ForkOptions): Promise<PlanRun>
   /**
    * Looks at a run of a plan again, from its record alone: that nothing in it was changed, and that all that can be
    * evaluated and executed again comes out the same, to the last unit of fuel. A difference is data, and names its place.
@@ -369,6 +377,10 @@ class PooledRuntime implements Runtime {
 
   planRun(run: string, options: PlanRunOptions = {}): Promise<PlanRun> {
     return this.#plans.open(run, options)
+  }
+
+  fork(run: string, options: ForkOptions): Promise<PlanRun> {
+    return this.#plans.fork(run, options)
   }
 
   verify(run: string, options: VerifyOptions = {}): Promise<Verification> {

@@ -15,6 +15,7 @@ import type {
   Failure,
   GrantUsed,
   NodeEventType,
+  Origin,
   Ran,
   RecordedEvent,
   Used,
@@ -131,6 +132,8 @@ const usedParts: Members<Used> = {
 
 const USED: Shape = objectOf<Used>(usedParts)
 
+const ORIGIN: Shape = objectOf<Origin>({ run: NAME, id: NAME, events: COUNT, point: DIGEST })
+
 const RAN: Shape = objectOf<Ran>({
   engine: NAME,
   state: optional(NAME),
@@ -198,6 +201,7 @@ export const RUN_EVENT_SHAPES: Readonly<Record<EventType, Shape>> = {
     input: VALUE,
     tools: TOOLS,
     by: NAME,
+    from: optional(list(ORIGIN, { min: 1, max: MOST_LISTED })),
   }),
   approved: event<'approved'>({ request: DIGEST, by: NAME, comment: optional(WORDS) }),
   rejected: event<'rejected'>({ by: NAME, reason: WORDS }),

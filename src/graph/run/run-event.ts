@@ -94,6 +94,16 @@ export type FreezeReason = 'interrupted' | 'in_doubt' | 'budget' | 'loop_guard' 
 /** Names the events of a journal, and their version. */
 export const RUN_FORMAT = 'run/1'
 
+/** A run that another one is a fork of. */
+export interface Origin {
+  readonly run: string
+  readonly id: string
+  /** Events that were taken over from it, or through it: the first one is the fork's own all the same. */
+  readonly events: number
+  /** Where it stood then. */
+  readonly point: Digest
+}
+
 export type RunEvent =
   | {
       readonly type: 'proposed'
@@ -105,6 +115,8 @@ export type RunEvent =
       /** Capabilities that the plan may call, and the digests of how they describe themselves. */
       readonly tools: Readonly<Record<string, Digest>>
       readonly by: string
+      /** Of a fork: where it comes from, the oldest run first. */
+      readonly from?: readonly Origin[]
     }
   /** `request` is the digest of exactly what was proposed. */
   | { readonly type: 'approved'; readonly request: Digest; readonly by: string; readonly comment?: string }

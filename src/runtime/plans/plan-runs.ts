@@ -4,6 +4,7 @@
  * Invariant: of a run this process holds the lease at most once, however many objects there are of it here.
  */
 import { toHex } from '../../base/bytes.ts'
+import type { Digest } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 import { ruleOf } from '../../graph/plan/authority.ts'
 import { type DefinedPlan, definePlan } from '../../graph/plan/define-plan.ts'
@@ -12,9 +13,11 @@ import { RunValues } from '../../graph/run/run-values.ts'
 import { Journal } from '../../journal/journal.ts'
 import { type SignedReceipt, signReceipt } from '../../journal/receipt.ts'
 import { isRunName } from '../check-options.ts'
+import type { PlanStatus } from '../plan-summary.ts'
 import { DEFAULT_DOMAIN, type RunOwner } from '../run-owner.ts'
 import { giveBack } from '../watched-store.ts'
 import { checkBy } from './check-by.ts'
+import { type ForkOptions, forkRun } from './fork-run.ts'
 import { LiveRun } from './live-run.ts'
 import { planBytes } from './plan-record.ts'
 import type { PlanRun, PlanRunOptions, Proposed, ProposeOptions } from './plan-run.ts'
@@ -28,6 +31,14 @@ import { receiptsOf, type Verification, type VerifyOptions, verifyRun } from './
 const LONGEST_NAME = 90
 const RANDOM_NAME_BYTES = 6
 const ID_BYTES = 16
+
+/** What a journal begins with. */
+interface FirstEvents {
+  readonly events: readonly RecordedEvent[]
+  /** Values that they name. */
+  readonly stored: readonly Digest[]
+  readonly status: PlanStatus
+}
 
 export class PlanRuns {
   readonly #parts: Omit<PlanRunParts, 'changed'>
@@ -48,14 +59,12 @@ export class PlanRuns {
     const owner = ownerOf(run, options)
     const tools = this.#parts.tools((plan.plan.grants ?? []).map((grant) => ruleOf(grant).capability))
     const proposal = { type: 'proposed', format: RUN_FORMAT, id: toHex(entropy.bytes(ID_BYTES)) } as const
-    await this.#write(owner, plan, async (values) => ({
-      ...proposal,
-      plan: plan.digest,
-      input: await values.keep(input),
-      tools,
-      by,
-      timeMs: this.#parts.hostClock.now(),
-    }))
+    await this.#write(owner, plan, async (values) => {
+      const kept = await values.keep(input)
+      const timeMs = this.#parts.hostClock.now()
+      const event = { ...proposal, plan: plan.digest, input: kept, tools, by, timeMs }
+      return { events: [event], stored: values.takeAdded(), status: 'proposed' }
+    })
     this.#parts.plans.add(plan)
     return new StoredPlanRun(this.#liveRun(owner), plan)
   }
@@ -66,6 +75,20 @@ export class PlanRuns {
     const live = this.#liveRun(owner)
     const { plan } = await readStanding(live.parts, owner)
     return new StoredPlanRun(live, plan)
+  }
+
+  async fork(run: string, options: ForkOptions): Promise<PlanRun> {
+    this.#checkOpen()
+    checkBy(options.by)
+    const { entropy } = this.#parts
+    const source = ownerOf(run, options)
+    const id = toHex(entropy.bytes(ID_BYTES))
+    const { plan, events, stored } = await forkRun(this.#parts, source, options, id)
+    const name = options.run ?? `${plan.plan.name}-${toHex(entropy.bytes(RANDOM_NAME_BYTES))}`
+    const owner = ownerOf(name, options)
+    const status = events.length === 1 ? 'proposed' : 'frozen'
+    await this.#write(owner, plan, async () => ({ events, stored, status }))
+    return new StoredPlanRun(this.#liveRun(owner), plan)
   }
 
   async verify(run: string, options: VerifyOptions): Promise<Verification> {
@@ -91,7 +114,7 @@ export class PlanRuns {
   async #write(
     owner: RunOwner,
     plan: DefinedPlan,
-    propose: (values: RunValues) => Promise<RecordedEvent>,
+    make: (values: RunValues) => Promise<FirstEvents>,
   ): Promise<void> {
     const { store, sealing, leaseMs } = this.#parts
     const { run, tenant } = owner
@@ -99,22 +122,21 @@ export class PlanRuns {
     try {
       const head = await store.head(run)
       if ((await store.entries(run, 0, 1)).length > 0) throw alreadyThere(run)
-      const values = new RunValues(store)
-      const event = await propose(values)
+      const { events, stored, status } = await make(new RunValues(store))
       await store.putBlob(plan.digest, planBytes(plan))
       const shelves = new ValueShelves({ store, run, plan: plan.digest, lease, head })
       const { name, version } = plan.plan
-      await shelves.add(values.takeAdded())
+      await shelves.add(stored)
       await shelves.tell({
         kind: 'plan',
-        status: 'proposed',
+        status,
         plan: { name, version, digest: plan.digest },
-        atMs: event.timeMs,
+        atMs: this.#parts.hostClock.now(),
       })
       const journal = await Journal.open({ store, run, tenant, sealing }, lease, () => {
         throw alreadyThere(run)
       })
-      journal.add(event)
+      for (const event of events) journal.add(event)
       await journal.flush()
     } finally {
       await giveBack(lease)

@@ -21,6 +21,7 @@ import { inputOf } from '../../../graph/run/working-nodes.ts'
 import { digestValue } from '../../../values/digest-value.ts'
 import type { ValueLimits } from '../../../values/limits.ts'
 import type { RunOwner } from '../../run-owner.ts'
+import { happenedIn } from '../lineage.ts'
 import { pointOf } from '../plan-record.ts'
 import { requestOf } from '../read-standing.ts'
 import { checkSame, type Difference, Differs } from './difference.ts'
@@ -65,7 +66,7 @@ export class EventChecks {
           'request',
           'what was approved',
           event.request,
-          requestOf(this.#parts.owner, this.#parts.state),
+          requestOf(happenedIn(this.#parts.owner, this.#parts.state, at).owner, this.#parts.state),
         )
       case 'confirmed':
         return this.#confirmed(event.point, at)
@@ -259,7 +260,9 @@ export class EventChecks {
 
   /** The point that somebody confirmed is one at which the run stood since it was interrupted. */
   #confirmed(point: Digest, at: number): void {
-    const { owner, digests } = this.#parts
+    const { owner, digests, state } = this.#parts
+    // The journal of a fork is another one than the one that somebody saw.
+    if (happenedIn(owner, state, at).isInherited) return
     for (let length = at; length > 0 && at - length < MOST_BEFORE; length -= 1)
       if (pointOf(owner, { length, digest: digests[length - 1] }) === point) return
     const message = `Entry ${at}: what was confirmed is no point at which the run stood.`
@@ -348,7 +351,7 @@ export function digestOfRef(ref: ValueRef): Digest {
 }
 
 /** Every value that an event names. */
-function refsOf(event: RecordedEvent): readonly ValueRef[] {
+export function refsOf(event: RecordedEvent): readonly ValueRef[] {
   const found: ValueRef[] = []
   const look = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return

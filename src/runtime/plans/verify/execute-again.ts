@@ -46,7 +46,9 @@ export interface Attempt {
 export interface ExecuteParts {
   readonly parts: Omit<PlanRunParts, 'changed'>
   readonly owner: RunOwner
-  readonly state: Pick<RunState, 'plan' | 'proposal'>
+  /** What seeds are derived from. */
+  readonly id: string
+  readonly state: Pick<RunState, 'plan'>
   readonly values: RunValues
   /** Id of the engine build here. */
   readonly engine: string
@@ -82,7 +84,7 @@ export async function executeAgain(parts: ExecuteParts, attempt: Attempt): Promi
 }
 
 async function execute(
-  { parts, owner, state, values, thread, signal }: ExecuteParts,
+  { parts, owner, id, state, values, thread, signal }: ExecuteParts,
   { path, node, attempt, atMs, input, position, ran }: Attempt,
   limits: Limits,
 ): Promise<Outcome> {
@@ -92,7 +94,7 @@ async function execute(
     return parts.runProgram(node.source ?? '', {
       ...common,
       input: await values.load(input),
-      seed: programSeed(state.proposal?.id ?? owner.run, path, attempt),
+      seed: programSeed(id, path, attempt),
       nowMs: atMs,
       ...(node.language && { language: node.language }),
       ...(node.modules && { modules: node.modules }),

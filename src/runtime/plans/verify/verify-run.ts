@@ -18,6 +18,7 @@ import { encodeReceipt, type Receipt, receiptProblem, type SignedReceipt } from 
 import type { TrustedSigners } from '../../../snapshot/run-log/entry-seal.ts'
 import type { RunOptions } from '../../options.ts'
 import type { RunOwner } from '../../run-owner.ts'
+import { happenedIn } from '../lineage.ts'
 import { PlanShelf, pointOf } from '../plan-record.ts'
 import type { PlanRunParts } from '../plan-run-parts.ts'
 import { expressionsOf } from '../plan-work.ts'
@@ -115,7 +116,7 @@ export async function receiptsOf(verifying: VerifyParts, owner: RunOwner): Promi
   for (const [at, event] of events.entries()) {
     state.apply(event)
     const ended = attempts.note(event, at)
-    if (ended !== undefined)
+    if (ended !== undefined && !happenedIn(owner, state, at).isInherited)
       receipts.push(await receiptOf({ parts, owner, state, values }, ended, digests[at] as Digest))
   }
   return receipts
@@ -217,7 +218,7 @@ class Walk {
         }
         const ended = attempts.note(event, at)
         if (ended === undefined) return
-        if (receipts.wants(at)) {
+        if (!happenedIn(this.#owner, state, at).isInherited && receipts.wants(at)) {
           const receipt = await receiptOf(
             { parts, owner: this.#owner, state, values },
             ended,
@@ -270,11 +271,11 @@ class Walk {
     const parts = this.#verifying
     const { engine } = parts
     const { thread } = this.#options
-    const owner = this.#owner
+    const { owner, id } = happenedIn(this.#owner, state, attempt.position)
     try {
       await this.#differing(attempt.position, async () => {
         const why = await executeAgain(
-          { parts, owner, state, values: this.#values, engine, thread, signal: this.signal },
+          { parts, owner, id, state, values: this.#values, engine, thread, signal: this.signal },
           attempt,
         )
         if (why === undefined) this.executed += 1
