@@ -33,7 +33,7 @@ export function addGrantUsed(sum: GrantUsed, more: GrantUsed): GrantUsed {
 }
 
 /** Parts of what a call takes of a grant that are summed up. */
-export const GRANT_PARTS = ['calls', 'bytesIn', 'bytesOut'] as const
+const GRANT_PARTS = ['calls', 'bytesIn', 'bytesOut'] as const
 
 function addUnits(sum: Used['units'], more: Used['units']): Used['units'] {
   if (sum === undefined || more === undefined) return sum ?? more
