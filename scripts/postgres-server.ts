@@ -39,8 +39,15 @@ const USER = 'caisson'
 const PASSWORD = 'of the tests'
 const ATTEMPTS = 5
 
-/** Makes a server and starts it, which takes about two seconds. */
-export async function startPostgres(): Promise<PostgresServer> {
+/**
+ * Makes a server and starts it, which takes about two seconds.
+ * @param options.synced waits for the disk, as servers do: for benches
+ */
+export async function startPostgres({
+  synced = false,
+}: {
+  readonly synced?: boolean
+} = {}): Promise<PostgresServer> {
   const scratch = mkdtempSync(join(tmpdir(), 'caisson-postgres-'))
   const remove = (): void => rmSync(scratch, { recursive: true, force: true })
   process.once('exit', remove)
@@ -48,7 +55,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     const owner = process.getuid?.() === 0 ? ownerBesideRoot() : undefined
     const binaries = binariesFor(scratch, owner)
     const data = await makeData(scratch, binaries, owner)
-    const server = new Server(join(binaries, 'postgres'), data, owner, await freePort())
+    const server = new Server(join(binaries, 'postgres'), data, owner, await freePort(), synced)
     await server.start()
     return {
       url: `postgres://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${server.port}/postgres`,
@@ -156,14 +163,16 @@ class Server {
   readonly #postgres: string
   readonly #data: string
   readonly #owner: Owner | undefined
+  readonly #synced: boolean
   #process: ChildProcess | undefined
   readonly port: number
 
-  constructor(postgres: string, data: string, owner: Owner | undefined, port: number) {
+  constructor(postgres: string, data: string, owner: Owner | undefined, port: number, synced: boolean) {
     this.#postgres = postgres
     this.#data = data
     this.#owner = owner
     this.port = port
+    this.#synced = synced
     process.once('exit', () => this.#signal('SIGKILL')) // invariant 3
   }
 
@@ -187,8 +196,7 @@ class Server {
       max_connections: '60',
       autovacuum: 'off',
       // Only its processes are ever killed: what they have written stays with the system.
-      fsync: 'off',
-      full_page_writes: 'off',
+      ...(!this.#synced && { fsync: 'off', full_page_writes: 'off' }),
     }
     const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     const child = spawn(this.#postgres, ['-D', this.#data, '-p', `${this.port}`, ...flags], {

@@ -8,7 +8,7 @@ let databases = 0
 
 /** The address of a server. */
 async function serverUrl(): Promise<string> {
-  started ??= startPostgres().then(({ url }) => url)
+  started ??= startPostgres({ synced: true }).then(({ url }) => url)
   return started
 }
 
