@@ -1,6 +1,7 @@
 /** Runs of plans are verified from their records: real isolates, real stores, and all that somebody may change in them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store.ts'
+import { nodeCheckpointPorts } from '../../host-bindings/system/checkpoint-ports.node.ts'
 import { fromHex } from '../../src/base/bytes.ts'
 import {
   capability,
@@ -13,6 +14,7 @@ import {
   type Verification,
   type VerifyOptions,
 } from '../../src/entry/node.ts'
+import { Journal, type JournalOptions, readJournal } from '../../src/journal/journal.ts'
 import type { RunStore } from '../../src/ports/run-store.ts'
 
 const PEM = `-----BEGIN PRIVATE KEY-----
@@ -230,6 +232,141 @@ describe.each([
     expect((await verified([...entries, entries[3] as Uint8Array])).difference?.position).toBe(entries.length)
   })
 })
+
+describe('a run whose journal was written anew, so that all of it fits together', () => {
+  const store = createMemoryRunStore()
+  const options = (run: RunStore): JournalOptions => ({
+    store: run,
+    run: 'r',
+    tenant: 'default',
+    sealing: { ports: nodeCheckpointPorts },
+  })
+
+  beforeAll(async () => played(await open({ store })))
+
+  const forged = async (change: (event: Writable) => void): Promise<Verification> => {
+    const anew = createMemoryRunStore()
+    const lease = await anew.lease('r', 60_000)
+    const journal = await Journal.open(options(anew), lease, () => {})
+    await readJournal(options(store), (record) => {
+      const event = structuredClone(record) as Writable
+      change(event)
+      journal.add(event)
+    })
+    await journal.flush()
+    const other = { ...bound(store), entries: entriesOf(anew, store) }
+    return (await open({ store: other })).verify('r')
+  }
+
+  it.each([
+    [
+      'the fuel of a program',
+      'fuel',
+      'node_completed',
+      'list',
+      (event) => {
+        event.used = { ...event.used, fuel: (event.used?.fuel ?? 0) - 1 }
+      },
+    ],
+    [
+      'the output of a program',
+      'output',
+      'node_completed',
+      'list',
+      (event) => {
+        event.output = { value: [{ sku: 'a' }, { sku: 'b' }] }
+      },
+    ],
+    [
+      'the output of a call',
+      'output',
+      'node_completed',
+      'enrich/0/price',
+      (event) => {
+        event.output = { value: { price: 1 } }
+      },
+    ],
+    [
+      'what a node was given',
+      'input',
+      'node_started',
+      'enrich/1/price',
+      (event) => {
+        event.input = { value: { sku: 'else' } }
+      },
+    ],
+    [
+      'which way a choice went',
+      'condition',
+      'node_completed',
+      'way',
+      (event) => {
+        event.chosen = ['few']
+      },
+    ],
+    [
+      'why a node was skipped',
+      'order',
+      'node_skipped',
+      'few',
+      (event) => {
+        event.reason = 'skipped_before'
+      },
+    ],
+    [
+      'the output of the run',
+      'output',
+      'completed',
+      undefined,
+      (event) => {
+        event.output = { value: 91 }
+      },
+    ],
+    [
+      'what was approved',
+      'request',
+      'approved',
+      undefined,
+      (event) => {
+        event.request = event.request?.replace(/[0-9a-f]$/, (digit) => (digit === '0' ? '1' : '0'))
+      },
+    ],
+    [
+      'the log that a program has',
+      'log',
+      'node_completed',
+      'many',
+      (event) => {
+        if (event.ran?.log !== undefined) event.ran.log.entries -= 1
+      },
+    ],
+  ] as [string, string, string, string | undefined, (event: Writable) => void][])(
+    'is named for %s',
+    async (_, of, type, node, change) => {
+      const { difference } = await forged((event) => {
+        if (event.type === type && event.node === node) change(event)
+      })
+      expect(difference).toMatchObject({ of, ...(node !== undefined && { node }) })
+    },
+  )
+})
+
+/** An event, to be changed. */
+interface Writable {
+  readonly type: string
+  readonly node?: string
+  used?: { fuel?: number } | undefined
+  output?: unknown
+  input?: unknown
+  chosen?: readonly string[]
+  reason?: string
+  request?: string | undefined
+  ran?: { log?: { entries: number } }
+}
+
+function entriesOf(journals: RunStore, others: RunStore): RunStore['entries'] {
+  return (run, from, most) => (run === 'r' ? journals : others).entries(run, from, most)
+}
 
 interface Changing {
   readonly store: RunStore
