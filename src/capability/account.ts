@@ -5,6 +5,7 @@
  * 1. `reserve` takes everything that a call needs, here and in what the grant shares with others, or nothing.
  * 2. Nothing is ever given back: a call that fails afterwards has been counted all the same.
  */
+import type { AccountState } from './account-state.ts'
 import type { Allowance, Shortfall } from './allowance.ts'
 import type { Cost } from './capability.ts'
 import type { GrantRule } from './grant.ts'
@@ -16,16 +17,6 @@ export type Shortage =
   | { readonly kind: 'unit'; readonly unit: string }
   | { readonly kind: 'rate'; readonly retryAfterMs: number }
   | { readonly kind: 'shared'; readonly shortfall: Shortfall }
-
-/** An account as plain data, to outlive the process. */
-export interface AccountState {
-  readonly calls: number
-  readonly bytesOut: number
-  readonly bytesIn: number
-  readonly units: Readonly<Record<string, number>>
-  /** Ages of the calls in the rate window, milliseconds, oldest first. */
-  readonly rateAgesMs: readonly number[]
-}
 
 /** Counters of one grant. Plain fields, because the sync path reads and writes them at every call. */
 export class Account {

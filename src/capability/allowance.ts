@@ -4,7 +4,7 @@
  * A host gives one to the grants of several guests (`within` of a grant), and counts over all of them: plans bound so
  * what their parts may use together.
  */
-import type { AccountState } from './account.ts'
+import type { AccountState } from './account-state.ts'
 import type { Cost } from './capability.ts'
 
 /** What one call takes. */

@@ -7,8 +7,8 @@
  * 2. `restore(snapshot())` changes nothing, also for names that are not open at the time.
  */
 import { CaissonError } from '../base/errors.ts'
-import type { AccountState } from './account.ts'
 import { Account } from './account.ts'
+import type { AccountState } from './account-state.ts'
 import type { GrantRule } from './grant.ts'
 import { isLoopGuardState, LoopGuard, type LoopGuardRule, type LoopGuardState } from './loop-guard.ts'
 

@@ -1,6 +1,6 @@
 /** What every entry point exports beside its own `openRuntime`. */
 export { CaissonError, ERROR_CODES, type ErrorCode, type ErrorDetails } from '../base/errors.ts'
-export type { AccountState } from '../capability/account.ts'
+export type { AccountState } from '../capability/account-state.ts'
 export type { Allowance, Shortfall, Taking } from '../capability/allowance.ts'
 export type { Answer, GuestFailure, PendingCall } from '../capability/call.ts'
 export type {

@@ -8,7 +8,7 @@
  * 3. A program that an earlier process began has what it took in it: that is taken before anybody else takes anything.
  * 4. That a budget around it is used up is no end of a node: it stands still before the call, and can go on with more.
  */
-import type { AccountState } from '../../capability/account.ts'
+import type { AccountState } from '../../capability/account-state.ts'
 import type { Allowance, Shortfall, Taking } from '../../capability/allowance.ts'
 import { RateWindow } from '../../capability/rate-window.ts'
 import { amountOf } from '../plan/budget-share.ts'
@@ -64,8 +64,18 @@ export class Purse implements Allowance {
   }
 
   reserve(taking: Taking): Shortfall | undefined {
-    const { capability, bytesOut, cost } = taking
-    const taken: GrantUsed = { calls: 1, bytesOut, ...(cost !== undefined && { units: cost }) }
+    const shortfall = this.lacks(taking)
+    if (shortfall !== undefined) return shortfall
+    const { capability, bytesOut } = taking
+    for (const [{ place }, rule] of this.#rulesFor(capability))
+      this.#rateOf(place, capability, rule)?.take(this.#run.now())
+    this.#take(capability, takenBy(taking), this.#options.ofCall === true ? bytesOut : 0)
+    return undefined
+  }
+
+  lacks(taking: Taking): Shortfall | undefined {
+    const { capability } = taking
+    const taken = takenBy(taking)
     for (const [{ place }, rule] of this.#rulesFor(capability)) {
       const missing = this.#missing(place, capability, rule, taken)
       if (missing !== undefined) return missing
@@ -80,9 +90,6 @@ export class Purse implements Allowance {
         details: { unit: part },
       }
     }
-    for (const [{ place }, rule] of this.#rulesFor(capability))
-      this.#rateOf(place, capability, rule)?.take(this.#run.now())
-    this.#take(capability, taken, this.#options.ofCall === true ? bytesOut : 0)
     return undefined
   }
 
@@ -241,4 +248,8 @@ function beyond(total: GrantUsed, known: GrantUsed): GrantUsed {
     .filter(([, amount]) => amount > 0)
   if (units.length > 0) more.units = Object.fromEntries(units)
   return more
+}
+
+function takenBy({ bytesOut, cost }: Taking): GrantUsed {
+  return { calls: 1, bytesOut, ...(cost !== undefined && { units: cost }) }
 }
