@@ -95,7 +95,7 @@ export async function planChain({ store, remove }: Kept, document: Plan): Promis
 }
 
 /** Takes a run out of its store. */
-export async function removeRun(store: RunStore, run: string): Promise<void> {
+async function removeRun(store: RunStore, run: string): Promise<void> {
   const lease = await store.lease(run, 10_000)
   await store.remove(run, lease)
 }
