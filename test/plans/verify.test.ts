@@ -140,6 +140,7 @@ describe('verifying an honest run', () => {
       expect(difference?.of).toBe('receipt')
     }
     await refused({ ...first, receipt: { ...first.receipt, fuel: 1 } })
+    await refused({ ...first, receipt: { ...first.receipt, fuel: 1 } }, [])
     await refused({
       ...first,
       receipt: { ...first.receipt, journal: { ...first.receipt.journal, position: 0 } },
@@ -152,6 +153,23 @@ describe('verifying an honest run', () => {
   it('refuses a journal that somebody else signed', async () => {
     const { difference } = await runtime.verify('r', { signers: [new Uint8Array(32).fill(3)] })
     expect(difference?.of).toBe('signature')
+  })
+
+  it('refuses what nobody signed behind the last signature', async () => {
+    const anew = createMemoryRunStore()
+    const lease = await anew.lease('r', 60_000)
+    await anew.append('r', 0, await store.entries('r', 0, 1_000), lease)
+    const sealing = { ports: nodeCheckpointPorts, keys }
+    const journal = await Journal.open({ store: anew, run: 'r', tenant: 'default', sealing }, lease, () => {})
+    const { length } = journal
+    journal.add({ type: 'cancelled', timeMs: 1 })
+    await journal.flush()
+    const other = await open({
+      store: { ...bound(store), entries: entriesOf(anew, store) },
+      checkpoints: { keys },
+    })
+    const { difference } = await other.verify('r', { signers: [PUBLIC] })
+    expect(difference).toMatchObject({ of: 'signature', position: length })
   })
 
   it('tells a journal that was cut off by what was seen of it before, or by its signature', async () => {
