@@ -64,7 +64,7 @@ export async function receiptOf(
 }
 
 /** Of what a program consists of. */
-export function programDigest({
+function programDigest({
   source = '',
   language,
   modules,

@@ -1,17 +1,7 @@
-/**
- * Executes a program of a run again, from nothing but the record: one without grants begun anew with its seed and its
- * time, a kept run from its own log, with the answers that it got. Nobody in the world is asked anything.
- *
- * Invariants
- * 1. Equal histories are equal: what it came to, and the fuel that this took, are what the journal says.
- * 2. What a clock of the host ended, or somebody who stopped it, is not done again, and is told as such.
- */
-import type { Digest } from '../../../base/digest.ts'
 import { CaissonError } from '../../../base/errors.ts'
-import type { Program, ProgramNode } from '../../../graph/plan/plan.ts'
 import { rightsAt } from '../../../graph/plan/rights-at.ts'
 import { isKept, type WorkEnd } from '../../../graph/run/node-work.ts'
-import type { Failure, Ran, ValueRef } from '../../../graph/run/run-event.ts'
+import type { Failure } from '../../../graph/run/run-event.ts'
 import type { RunState } from '../../../graph/run/run-state.ts'
 import type { RunValues } from '../../../graph/run/run-values.ts'
 import { type Limits, parseLimits } from '../../../machine/limits.ts'
@@ -21,27 +11,10 @@ import type { Outcome } from '../../outcome.ts'
 import type { RunOwner } from '../../run-owner.ts'
 import type { PlanRunParts } from '../plan-run-parts.ts'
 import { programEnd, programRun, programSeed } from '../plan-work.ts'
-import { checkSame, type Difference, type DifferenceOf, Differs } from './difference.ts'
+import { type Attempt, differs } from './attempt.ts'
+import { checkSame } from './difference.ts'
 import { VALUE_LIMITS } from './event-checks.ts'
 import { checkLog } from './program-log.ts'
-
-/** One attempt of a program, as the journal has it. */
-export interface Attempt {
-  /** Of its node; with `#undo` at its end for what undoes it. */
-  readonly path: string
-  readonly node: Program & Pick<ProgramNode, 'grants' | 'limits'>
-  readonly attempt: number
-  /** The time in the guest when it began. */
-  readonly atMs: number
-  readonly input: ValueRef
-  /** Number of the event that ended it. */
-  readonly position: number
-  readonly ran: Ran
-  readonly fuel: number
-  readonly ended:
-    | { readonly ok: true; readonly output: Digest | undefined }
-    | { readonly ok: false; readonly error: Failure }
-}
 
 export interface ExecuteParts {
   readonly parts: Omit<PlanRunParts, 'changed'>
@@ -139,16 +112,6 @@ function endOf(end: WorkEnd): string {
 
 function codeOf({ class: kind, code }: Failure): string {
   return `${kind}/${code}`
-}
-
-export function differs(
-  of: DifferenceOf,
-  { path, position }: Pick<Attempt, 'path' | 'position'>,
-  why: string,
-  more: Partial<Difference> = {},
-): Differs {
-  const message = `Entry ${position}: the program of node "${path.slice(0, 200)}" cannot be done again. ${why}`
-  return new Differs({ of, position, node: path, ...more, message })
 }
 
 const BY_TIME: ReadonlySet<string> = new Set(['aborted', 'timeout', 'in_doubt', 'lease_lost', 'machine_lost'])

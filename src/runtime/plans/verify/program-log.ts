@@ -6,7 +6,7 @@ import type { RunEntry } from '../../../snapshot/run-log/run-entry.ts'
 import type { LogEnd } from '../../outcome.ts'
 import type { RunOwner } from '../../run-owner.ts'
 import type { PlanRunParts } from '../plan-run-parts.ts'
-import { type Attempt, differs } from './execute-again.ts'
+import { type Attempt, differs } from './attempt.ts'
 
 const ENTRIES_AT_ONCE = 1_000
 

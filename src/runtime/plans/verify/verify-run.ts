@@ -23,11 +23,12 @@ import { PlanShelf, pointOf } from '../plan-record.ts'
 import type { PlanRunParts } from '../plan-run-parts.ts'
 import { expressionsOf } from '../plan-work.ts'
 import { receiptOf } from '../run-receipts.ts'
+import type { Attempt } from './attempt.ts'
 import { Attempts, type EndedAttempt } from './attempts.ts'
 import { type Difference, Differs } from './difference.ts'
 import { digestOfRef, EventChecks } from './event-checks.ts'
 import { type Evidence, type KnownPoint, missingPoint, readEvidence } from './evidence.ts'
-import { type Attempt, executeAgain } from './execute-again.ts'
+import { executeAgain } from './execute-again.ts'
 
 export interface VerifyOptions {
   readonly domain?: string
