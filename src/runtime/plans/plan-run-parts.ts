@@ -1,7 +1,7 @@
 /** What the runtime lends to runs of plans. */
 import type { Digest } from '../../base/digest.ts'
 import type { LedgerState } from '../../capability/budget.ts'
-import type { Gate, GateOptions } from '../../capability/gate.ts'
+import type { Gate } from '../../capability/gate.ts'
 import type { Grant } from '../../capability/grant.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Entropy } from '../../ports/entropy.ts'
@@ -13,31 +13,29 @@ import type { Outcome } from '../outcome.ts'
 import type { RunOwner } from '../run-owner.ts'
 import type { WatchedStore } from '../watched-store.ts'
 import type { PlanShelf } from './plan-record.ts'
+import type { PlanGateOptions } from './plan-work.ts'
 
 export interface PlanRunParts {
   readonly store: WatchedStore
   readonly leaseMs: number
-  readonly sealing: EntrySealOptions
   /** Id of the engine build. */
   readonly engine: string
-  /** The host's own, whatever the time in guests is. */
+  readonly sealing: EntrySealOptions
   /** Left out where signatures cannot be checked. */
   readonly signatures: SignatureCheck | undefined
+  /** The host's own, whatever the time in guests is. */
   readonly hostClock: Pick<Clock, 'now'>
   readonly entropy: Entropy
   readonly plans: PlanShelf
   /** Versions of the tools of this runtime, for those that are named. @throws CaissonError `unknown_capability` */
   readonly tools: (names: readonly string[]) => Readonly<Record<string, Digest>>
-  readonly openGate: (
-    grants: readonly Grant[],
-    options: Pick<GateOptions, 'guestId' | 'callLog'> & { readonly lease: Lease },
-  ) => Gate
+  readonly openGate: (grants: readonly Grant[], options: PlanGateOptions & { readonly lease: Lease }) => Gate
+  readonly runProgram: (source: string, options: RunOptions) => Promise<Outcome>
+  readonly resumeProgram: (run: string, options: ResumeOptions) => Promise<Outcome>
   /** Takes a kept run again, as its record has it. */
   readonly repeatProgram: (run: string, options: RepeatOptions) => Promise<Outcome>
   /** The digest that a checkpoint goes by, of its bytes. @throws CaissonError `corrupted` */
   readonly inspect: (checkpoint: Uint8Array) => Promise<Digest>
-  readonly runProgram: (source: string, options: RunOptions) => Promise<Outcome>
-  readonly resumeProgram: (run: string, options: ResumeOptions) => Promise<Outcome>
   /** What the calls of a kept run took of its grants, by its record; undefined where there is none. */
   readonly tookBefore: (owner: RunOwner) => Promise<LedgerState['accounts'] | undefined>
   /** Entries were added to the journal of a run. */

@@ -8,12 +8,12 @@
  *    asks nothing again. One without grants leaves nothing behind, and is begun anew.
  * 3. What ends for a reason that this process alone has (it was told to stop, it lost the run) is no end of the node.
  */
-import { sha256, sha256Bytes } from '../../base/digest.ts'
+import { type Digest, sha256, sha256Bytes } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 import type { Allowance } from '../../capability/allowance.ts'
 import type { Answer, GuestFailure, PendingCall } from '../../capability/call.ts'
 import { Refusal } from '../../capability/call.ts'
-import type { Gate, GateOptions } from '../../capability/gate.ts'
+import type { CallWatcher, Gate, GateOptions } from '../../capability/gate.ts'
 import type { Grant } from '../../capability/grant.ts'
 import { StopSource } from '../../capability/stop.ts'
 import { ruleOf } from '../../graph/plan/authority.ts'
@@ -36,6 +36,18 @@ import { digestValue } from '../../values/digest-value.ts'
 import type { ResumeOptions, RunOptions } from '../options.ts'
 import type { Outcome } from '../outcome.ts'
 import { nodeGrants } from './node-grants.ts'
+import {
+  approvalsOfCalls,
+  asksOfCall,
+  asksOfProgram,
+  decisionOf,
+  decisionsOfProgram,
+  type PolicyOf,
+  refusedRequest,
+} from './work-requests.ts'
+
+/** What gates of plans are made with. */
+export type PlanGateOptions = Pick<GateOptions, 'guestId' | 'callLog' | 'approvals'>
 
 export interface PlanWorkParts {
   readonly plan: Plan
@@ -46,7 +58,7 @@ export interface PlanWorkParts {
   readonly now: () => number
   /** When the run started, milliseconds since the epoch: the time of its expressions. */
   readonly startedAtMs: () => number
-  readonly openGate: (grants: readonly Grant[], options: Pick<GateOptions, 'guestId' | 'callLog'>) => Gate
+  readonly openGate: (grants: readonly Grant[], options: PlanGateOptions) => Gate
   readonly runProgram: (source: string, options: RunOptions) => Promise<Outcome>
   readonly resumeProgram: (run: string, options: ResumeOptions) => Promise<Outcome>
   /** What the calls of a kept run took of its grants, by its record; undefined where there is none. */
@@ -74,6 +86,7 @@ export class PlanWork implements NodeWork {
 
   constructor(parts: PlanWorkParts) {
     this.#parts = parts
+    this.evaluate = expressionsOf(parts)
     this.#callLog = {
       intent: (intent) => this.#intent(intent),
       result: (result) => this.#result(result),
@@ -86,11 +99,18 @@ export class PlanWork implements NodeWork {
     const known = this.#gates.get(place)
     if (known !== undefined) return known
     const { openGate, guestId } = this.#parts
-    this.evaluate = expressionsOf(parts)
-    const gate = openGate(nodeGrants(rights, this.#allowance), { guestId, callLog: this.#callLog })
+    const approvals = approvalsOfCalls(this.#recording, this.#policyOf)
+    const gate = openGate(nodeGrants(rights, this.#allowance), {
+      guestId,
+      callLog: this.#callLog,
+      approvals,
+    })
     this.#gates.set(place, gate)
     return gate
   }
+
+  readonly #policyOf: PolicyOf = (path, capability) =>
+    rightsAt(this.#parts.plan, path.replace(UNDO, '')).flatMap(({ rules }) => rules.get(capability) ?? [])
 
   /** Every call has its own. */
   readonly #allowance: Allowance = {
@@ -99,26 +119,37 @@ export class PlanWork implements NodeWork {
       if (work !== undefined) return work.allowance.reserve(taking)
       return { code: 'budget_exhausted', message: 'No node makes this call.', details: { unit: 'calls' } }
     },
+    lacks: (taking) => this.#recording.get(taking.call)?.allowance.lacks?.(taking),
     receive: (result) => this.#recording.get(result.call)?.allowance.receive(result) === true,
   }
 
   async call(work: CallWork): Promise<WorkEnd> {
     const { call, node, input, recorded } = work
     const { now } = this.#parts
-    const pending: PendingCall = {
+    const pendingWith = (args: unknown): PendingCall => ({
       id: call,
       capability: node.capability,
-      args: input ?? undefined,
-      bytes: measureValue(input).bytes,
+      args: args ?? undefined,
+      bytes: measureValue(args).bytes,
       askedAtMs: now(),
-    }
+    })
+    const pending = pendingWith(input)
+    const decision = decisionOf(work.requests)
+    const edit = decision?.decision === 'approve' && 'value' in decision ? decision : undefined
     this.#recording.set(call, work)
     const stop = stopOf(work)
     try {
       const gate = this.#gateOf(rightsAt(this.#parts.plan, work.path.replace(UNDO, '')))
-      if (recorded === undefined)
-        return this.#callEnd(work, (await gate.call(pending, stop.source)).answer, stop)
-      const admission = await gate.readmit(pending, stop.source)
+      if (recorded === undefined) {
+        const problem = edit && (await gate.checkEdit(pending, edit, stop.source))
+        const again = problem && (await gate.asks(pending, stop.source))
+        if (again !== undefined) return asksOfCall(again, work.requests, problem?.message)
+        const { answer, asked } = await gate.call(pending, stop.source, stop.watcher)
+        return asked === undefined ? this.#callEnd(work, answer, stop) : asksOfCall(asked, work.requests)
+      }
+      // What was let in is what was decided on.
+      const letIn = edit === undefined ? pending : pendingWith(edit.value)
+      const admission = await gate.readmit(letIn, stop.source)
       const ended = admission instanceof Refusal ? admission : await gate.invoke(admission, stop.source)
       if (admission instanceof Refusal)
         return { end: 'failure', error: failureOf(admission.failure), repeatable: false }
@@ -175,12 +206,16 @@ export class PlanWork implements NodeWork {
       ...(run === undefined ? { nowMs: atMs } : { run }),
     }
     const begin = (): Promise<Outcome> => this.#parts.runProgram(node.source ?? '', options)
+    const notes = new Map<Digest, string>()
     try {
-      const outcome = run !== undefined && resumed ? await this.#goOn(run, common, begin) : await begin()
+      const outcome =
+        run !== undefined && resumed ? await this.#goOn(run, common, work, notes, begin) : await begin()
       const { fuel, wallMs: activeMs, bytesIn, bytesOut } = outcome.usage
       // Its calls are counted where they are made. Of one that goes on, the outcome says what all its lives used.
       const used = onTop({ fuel, activeMs, bytes: bytesIn + bytesOut }, work.counted)
-      return { ...programEnd(outcome, signal, this.#mayRepeat(node.grants)), used, ran: ranBy(outcome) }
+      const end =
+        this.#asks(outcome, work, notes) ?? programEnd(outcome, signal, this.#mayRepeat(node.grants))
+      return { ...end, used, ran: ranBy(outcome) }
     } catch (error) {
       if (!CaissonError.is(error)) throw error
       if (!OF_THE_NODE.has(error.code)) return { end: 'lost', error }
@@ -294,6 +329,9 @@ const OF_THE_NODE: ReadonlySet<string> = new Set([
   'value_too_deep',
 ])
 
+/** Of a decision that a program goes on without: nobody has to hear why. */
+const USED_OR_VOID: ReadonlySet<string> = new Set(['approval_mismatch', 'approval_expired'])
+
 /** What is more than what is known of it. */
 function onTop(used: Used, counted: Used): Used {
   const parts = (['fuel', 'activeMs', 'bytes'] as const).map(
@@ -307,8 +345,14 @@ export function programEnd(outcome: Outcome, signal: AbortSignal, repeatable: bo
   switch (outcome.status) {
     case 'completed':
       return { end: 'value', value: outcome.value }
-    case 'suspended':
-      return { end: 'in_doubt' }
+    case 'suspended': {
+      const { pending, inDoubt } = outcome
+      const calls = pending.filter(({ id }) => inDoubt.includes(id))
+      return {
+        end: 'in_doubt',
+        calls: calls.map(({ id, capability, args }) => ({ call: id, capability, args })),
+      }
+    }
     case 'exhausted': {
       const { limit, message } = outcome
       const error = {
@@ -331,6 +375,8 @@ export function programEnd(outcome: Outcome, signal: AbortSignal, repeatable: bo
 interface Stopping {
   readonly source: StopSource
   readonly timedOut: boolean
+  /** While a person thinks, no time passes. */
+  readonly watcher: CallWatcher
   forget(): void
 }
 
@@ -341,15 +387,30 @@ function stopOf({ signal, timeoutMs }: Pick<CallWork, 'signal' | 'timeoutMs'>): 
   const raise = (): void => source.stop()
   if (signal.aborted) raise()
   signal.addEventListener('abort', raise)
-  const timer =
-    timeoutMs === undefined
-      ? undefined
-      : setTimeout(() => {
+  let leftMs = timeoutMs
+  let sinceMs = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const watcher: CallWatcher = {
+    approvalBegins() {
+      clearTimeout(timer)
+      if (leftMs !== undefined) leftMs -= performance.now() - sinceMs
+    },
+    approvalEnds() {
+      sinceMs = performance.now()
+      if (leftMs === undefined) return
+      timer = setTimeout(
+        () => {
           timedOut = true
           raise()
-        }, timeoutMs)
+        },
+        Math.max(leftMs, 0),
+      )
+    },
+  }
+  watcher.approvalEnds()
   return {
     source,
+    watcher,
     get timedOut() {
       return timedOut
     },
