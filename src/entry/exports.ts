@@ -1,7 +1,9 @@
 /** What every entry point exports beside its own `openRuntime`. */
 export { CaissonError, ERROR_CODES, type ErrorCode, type ErrorDetails } from '../base/errors.ts'
 export type { AccountState } from '../capability/account-state.ts'
+export { aggregateOf, type RequestAggregate } from '../capability/aggregate.ts'
 export type { Allowance, Shortfall, Taking } from '../capability/allowance.ts'
+export type { AskedRequest } from '../capability/approvals.ts'
 export type { Answer, GuestFailure, PendingCall } from '../capability/call.ts'
 export type {
   AsyncCapability,
@@ -18,6 +20,7 @@ export type { CapabilityFailure } from '../capability/gate/gate-parts.ts'
 export { type Grant, type GrantRule, grant } from '../capability/grant.ts'
 export { inputJsonSchemaOf, outputJsonSchemaOf } from '../capability/json-schema.ts'
 export { DEFAULT_LOOP_GUARD, type LoopGuardRule } from '../capability/loop-guard.ts'
+export type { PersonDecision, PersonRequest } from '../capability/person-request.ts'
 export { type DefinedPlan, definePlan } from '../graph/plan/define-plan.ts'
 export { diffPlans, needsApproval, type PlanChange } from '../graph/plan/diff-plan.ts'
 export { embedSources, type ReadProgram, type ReadSource } from '../graph/plan/embed-sources.ts'

@@ -35,6 +35,14 @@ export function entriesFrom(answer: unknown, most: number): readonly Uint8Array[
   return entries as Uint8Array[]
 }
 
+/** @throws CaissonError `store_failed` */
+export function namesFrom(answer: unknown): readonly string[] {
+  if (!Array.isArray(answer)) throw noAnswer('runs')
+  const names: unknown[] = [...answer]
+  if (!names.every((name) => typeof name === 'string')) throw noAnswer('runs')
+  return names as string[]
+}
+
 /** The lease itself: a store may know its own again. @throws CaissonError `store_failed` */
 export function leaseFrom(answer: RunLease): RunLease {
   const { held, renew, release } = record(answer, 'lease')

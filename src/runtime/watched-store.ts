@@ -10,7 +10,7 @@
  */
 import { CaissonError } from '../base/errors.ts'
 import type { RunLease, RunStore } from '../ports/run-store.ts'
-import { blobFrom, entriesFrom, headFrom, leaseFrom } from './store-answers.ts'
+import { blobFrom, entriesFrom, headFrom, leaseFrom, namesFrom } from './store-answers.ts'
 
 /** Far longer than a disk or a network takes, far shorter than a run that waits for ever. */
 const PATIENCE_MS = 60_000
@@ -20,7 +20,9 @@ const PATIENCE_AFTER_ABORT_MS = 2_000
 export type WatchedStore = Pick<
   RunStore,
   'putBlob' | 'getBlob' | 'head' | 'setHead' | 'append' | 'entries' | 'lease'
->
+> &
+  // Not every store that keeps runs has to list them.
+  Partial<Pick<RunStore, 'runs'>>
 
 /** @param signal of whoever waits for the store */
 export function watchedStore(store: WatchedStore, signal?: AbortSignal): WatchedStore {
@@ -32,6 +34,9 @@ export function watchedStore(store: WatchedStore, signal?: AbortSignal): Watched
   return {
     putBlob: (id, bytes) => watch('putBlob', () => store.putBlob(id, bytes)),
     getBlob: (id) => watch('getBlob', async () => blobFrom(await store.getBlob(id))),
+    ...(typeof store.runs === 'function' && {
+      runs: () => watch('runs', async () => namesFrom(await store.runs?.())),
+    }),
     head: (run) => watch('head', async () => headFrom(await store.head(run))),
     setHead: (run, head, lease) => watch('setHead', () => store.setHead(run, head, lease)),
     append: (run, at, entries, lease) => watch('append', () => store.append(run, at, entries, lease)),

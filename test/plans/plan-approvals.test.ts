@@ -384,3 +384,49 @@ describe('a fallback that asks', () => {
     })
   })
 })
+
+describe('a fallback to what an earlier run gave', () => {
+  const plan = (mostAgeMs: number, more: object = {}): Plan =>
+    planOf(
+      {
+        send: {
+          ...SEND,
+          fallback: [{ on: ['transient'], cached: { mostAgeMs } }, { value: 'nothing' }],
+          ...more,
+        } as PlanNode,
+      },
+      { grants: ['mail.send'], output: { $from: 'send' } },
+    )
+  const HOUR_MS = 3_600_000
+
+  /** What comes out of a run whose call fails. */
+  async function outputWithoutMail(document: Plan, name: string): Promise<unknown> {
+    failing = [new CaissonError('network_failed', 'gone')]
+    const outcome = await (await start(document, undefined, name)).outcome()
+    failing = []
+    return outcome.status === 'completed' ? outcome.output : outcome
+  }
+
+  it('takes it from the newest run that completed, and says how old it is', async () => {
+    await start(plan(HOUR_MS), undefined, 'first')
+    await start(plan(HOUR_MS), undefined, 'second')
+    expect(await outputWithoutMail(plan(HOUR_MS), 'third')).toEqual({ number: 2 })
+    const third = await (await inProcess()).planRun('third')
+    const seen: unknown[] = []
+    for await (const { event } of third.events({ types: ['node_recovered'], until: 'now' })) seen.push(event)
+    expect(seen).toMatchObject([{ fallback: 0, ageMs: expect.any(Number) }])
+  })
+
+  it('takes none that is too old, of another input or action, or that stood in itself', async () => {
+    await start(plan(HOUR_MS), undefined, 'first')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(await outputWithoutMail(plan(1), 'old')).toBe('nothing')
+    const other = { input: { to: 'Eve', copies: 1 } }
+    expect(await outputWithoutMail(plan(HOUR_MS, other), 'input')).toBe('nothing')
+    expect(await outputWithoutMail({ ...plan(HOUR_MS), name: 'other' }, 'plan')).toBe('nothing')
+    expect(await outputWithoutMail(plan(HOUR_MS), 'good')).toEqual({ number: 1 })
+    store = createMemoryRunStore()
+    await outputWithoutMail(plan(HOUR_MS), 'stood-in')
+    expect(await outputWithoutMail(plan(HOUR_MS), 'again')).toBe('nothing')
+  })
+})

@@ -17,6 +17,7 @@ import { Journal, type JournalEnd } from '../../journal/journal.ts'
 import type { RunLease } from '../../ports/run-store.ts'
 import type { RunOwner } from '../run-owner.ts'
 import { giveBack, type WatchedStore } from '../watched-store.ts'
+import { earlierOutput } from './earlier-output.ts'
 import { EventCollector, foldEvents } from './plan-record.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
 import { PlanWork } from './plan-work.ts'
@@ -178,6 +179,8 @@ function runnerOf({ parts, owner, lease, plan, state, values, journal }: HeldPar
     openGate: (grants, options) => parts.openGate(grants, { ...options, lease }),
     runProgram: parts.runProgram,
     resumeProgram: parts.resumeProgram,
+    earlier: (path, input, mostAgeMs) =>
+      earlierOutput(parts, owner, { plan: plan.plan, path, input, mostAgeMs }),
     tookBefore: (run) => parts.tookBefore({ ...owner, run }),
     whose: { domain: owner.tenant, principal: owner.principal },
   })

@@ -23,6 +23,7 @@ import type { Evaluated, EvaluateExpression } from '../../graph/run/evaluate.ts'
 import { failureOf } from '../../graph/run/failure-class.ts'
 import {
   type CallWork,
+  type EarlierOutput,
   isKept,
   type NodeWork,
   type ProgramWork,
@@ -63,6 +64,8 @@ export interface PlanWorkParts {
   readonly resumeProgram: (run: string, options: ResumeOptions) => Promise<Outcome>
   /** What the calls of a kept run took of its grants, by its record; undefined where there is none. */
   readonly tookBefore?: (run: string) => Promise<Used['by']>
+  /** What a node gave in an earlier run of the plan. Left out: nothing is looked for. */
+  readonly earlier?: (path: string, input: Digest, mostAgeMs: number) => Promise<EarlierOutput | undefined>
   /** What all programs have in common. */
   readonly whose: Pick<RunOptions, 'domain' | 'principal'>
 }
@@ -262,6 +265,10 @@ export class PlanWork implements NodeWork {
         else throw error
       }
     }
+  }
+
+  async cached(path: string, input: Digest, mostAgeMs: number): Promise<EarlierOutput | undefined> {
+    return this.#parts.earlier?.(path, input, mostAgeMs)
   }
 
   async tookBefore(path: string, attempt: number): Promise<Used['by']> {
