@@ -191,8 +191,8 @@ export const DEFENCES: readonly Defence[] = [
     name: 'one-decision-for-one-request',
     against: 'A decision over a run is replayed, or counts for another request of it.',
     file: 'src/graph/run/requests.ts',
-    find: 'if (request.decision !== undefined)',
-    replace: 'if (request.decision !== undefined && node === undefined)',
+    find: "throw mismatch('The request has been decided",
+    replace: "if (node === undefined) throw mismatch('The request has been decided",
     tests: ['src/graph/run/requests.test.ts'],
   },
   {
