@@ -85,8 +85,13 @@ export async function decisionEvents(
   return events
 }
 
-function checkDecidable({ status }: RunState): void {
-  if (status === 'running' || status === 'frozen' || status === 'compensating') return
+function isDecidable({ status }: RunState): boolean {
+  return status === 'running' || status === 'frozen' || status === 'compensating'
+}
+
+function checkDecidable(state: RunState): void {
+  const { status } = state
+  if (isDecidable(state)) return
   throw new CaissonError(
     'invalid_transition',
     `Nothing can be decided in a run that ${status === undefined ? 'does not exist' : `is ${status}`}.`,
@@ -289,6 +294,8 @@ export async function outsideEvents(
  * @throws CaissonError `corrupted` where what is kept of a request is not what was asked; `not_found`, `store_failed`
  */
 export async function requestsOf(state: RunState, values: RunValues): Promise<readonly OpenRequest[]> {
+  // In a run that fails or is cancelled what waits is about to be called off: nobody decides over it any more.
+  if (!isDecidable(state)) return []
   const open: OpenRequest[] = []
   for (const { requests } of askingNodes(state)) {
     for (const { request: digest, shown, decision, used, expiresAtMs } of requests.values()) {

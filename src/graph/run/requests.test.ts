@@ -119,6 +119,12 @@ describe('a request', () => {
     expect(await say(one.request, two.request)).toHaveLength(2)
   })
 
+  it('of a run that is cancelled is shown to nobody any more', async () => {
+    const state = asking(one)
+    state.apply({ type: 'cancel_asked', by: 'ann', reason: 'enough' })
+    expect(await requestsOf(state, new RunValues(createMemoryRunStore()))).toEqual([])
+  })
+
   it('of a run that has ended, or was never started, is decided by nobody', async () => {
     const values = new RunValues(createMemoryRunStore())
     const decision = { request: one.request, by: 'bob', decision: 'approve' } as const
