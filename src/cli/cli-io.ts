@@ -7,6 +7,8 @@ export interface CliOutput {
   readonly isTerminal: boolean
   /** Width in columns: a terminal's own, else what `COLUMNS` says, else 80. */
   readonly columns: number
+  /** Height in rows, of a terminal that tells it. */
+  readonly rows?: number | undefined
   /** Whether colours may be used: a terminal, and `NO_COLOR` is not set. */
   readonly colours: boolean
 }

@@ -51,6 +51,9 @@ function openOutput(stream: NodeJS.WriteStream): ProcessOutput {
     get columns() {
       return stream.columns ?? wantedColumns() ?? 80
     },
+    get rows() {
+      return stream.rows
+    },
     colours: stream.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb',
     async drained() {
       // An empty write comes back after all that were made before it, or after the stream failed.

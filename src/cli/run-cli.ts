@@ -12,9 +12,19 @@ import { CliError } from './cli-error.ts'
 import type { CliIo } from './cli-io.ts'
 import type { Command } from './command.ts'
 import { benchCommand } from './commands/bench.ts'
+import { cancelCommand } from './commands/cancel.ts'
 import { collectCommand } from './commands/collect.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { planCheckCommand, planDiffCommand, planSchemaCommand, planShowCommand } from './commands/plan.ts'
+import {
+  planApproveCommand,
+  planEventsCommand,
+  planProposeCommand,
+  planRejectCommand,
+  planSendCommand,
+  planStartCommand,
+  planWithdrawCommand,
+} from './commands/plan-run.ts'
 import { resumeCommand } from './commands/resume.ts'
 import { runCommand } from './commands/run.ts'
 import { runsCommand } from './commands/runs.ts'
@@ -34,11 +44,19 @@ const COMMANDS: readonly Command[] = [
   resumeCommand,
   runsCommand,
   showCommand,
+  cancelCommand,
   collectCommand,
   planCheckCommand,
   planShowCommand,
   planDiffCommand,
   planSchemaCommand,
+  planProposeCommand,
+  planApproveCommand,
+  planRejectCommand,
+  planWithdrawCommand,
+  planStartCommand,
+  planSendCommand,
+  planEventsCommand,
   typesCommand,
   doctorCommand,
   benchCommand,

@@ -16,6 +16,7 @@ import { EntryCodec } from '../snapshot/run-log/entry-codec.ts'
 import type { EntrySealOptions } from '../snapshot/run-log/entry-seal.ts'
 import type { EndEntry, IntentEntry, RunEntry, StartEntry } from '../snapshot/run-log/run-entry.ts'
 import { foldRun, type RunRecord } from '../snapshot/run-log/run-record.ts'
+import { decodePlanSummary, isShelf, type PlanSummary, refusePlanRun } from './plan-summary.ts'
 import { decodeRunSummary, type RunSummary, type SummarizedCall } from './run-summary.ts'
 import { headFrom } from './store-answers.ts'
 
@@ -34,6 +35,10 @@ export interface ListedRun {
   readonly missing: number
   /** The engine that it needs; undefined where that cannot be read. */
   readonly engine: string | undefined
+  /** Of a run of a plan, which has no checkpoints of its own. */
+  readonly plan?: PlanSummary
+  /** It is no run: a list of values that a run of a plan needs. */
+  readonly isShelf?: boolean
 }
 
 /** One run in detail. */
@@ -82,17 +87,14 @@ export async function listRuns(
     } catch (error) {
       // The name is the store's own: where it refuses that, somebody wrote it there by hand.
       if (!CaissonError.is(error, 'corrupted') && !CaissonError.is(error, 'invalid_argument')) throw error
-      listed.push({
-        run,
-        summary: undefined,
-        checkpoints: 0,
-        checkpointBytes: 0,
-        missing: 0,
-        engine: undefined,
-      })
+      listed.push(unreadable(run))
     }
   }
   return listed
+}
+
+function unreadable(run: string): ListedRun {
+  return { run, summary: undefined, checkpoints: 0, checkpointBytes: 0, missing: 0, engine: undefined }
 }
 
 async function listRun(
@@ -102,6 +104,9 @@ async function listRun(
   tenant: string,
 ): Promise<ListedRun> {
   const head = await headOf(store, run)
+  const plan = head && decodePlanSummary(head.summary)
+  if (plan !== undefined) return { ...unreadable(run), plan }
+  if (head !== undefined && isShelf(head.summary)) return { ...unreadable(run), isShelf: true }
   let checkpointBytes = 0
   let missing = 0
   let engine: string | undefined
@@ -120,7 +125,7 @@ async function listRun(
  * @param options with the keys that the run was written with, where it was
  * @param tenant whose run it is: part of what a MAC stands for
  * @throws CaissonError `not_found`, `corrupted`, `checkpoint_refused` and `encryption_required` for a log that these
- *   keys do not open, what the store throws
+ *   keys do not open, `invalid_argument` for a run of a plan, what the store throws
  */
 export async function describeRun(
   store: RunStore,
@@ -129,6 +134,7 @@ export async function describeRun(
   tenant: string,
 ): Promise<DescribedRun> {
   const head = await headOf(store, run)
+  refusePlanRun(run, head?.summary)
   const chain: { id: Digest; checkpoint: InspectedCheckpoint | undefined }[] = []
   for (const id of head?.chain ?? []) {
     const checkpoint = await inspected(await store.getBlob(id), options)

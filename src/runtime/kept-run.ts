@@ -22,6 +22,7 @@ import { foldRun, type RunRecord } from '../snapshot/run-log/run-record.ts'
 import type { Checkpoints, ReadCheckpoint } from './checkpoints.ts'
 import { goingOn } from './going-on.ts'
 import type { MachineMaker } from './machine-maker.ts'
+import { refusePlanRun } from './plan-summary.ts'
 import type { RunOwner } from './run-owner.ts'
 import type { WatchedStore } from './watched-store.ts'
 
@@ -48,7 +49,8 @@ export interface KeptRun {
 
 /**
  * @param reexecute reads the log from its start, and no checkpoint
- * @throws CaissonError `not_found`, `corrupted`, `checkpoint_refused`, `engine_mismatch`, `encryption_required`
+ * @throws CaissonError `not_found`, `corrupted`, `checkpoint_refused`, `engine_mismatch`, `encryption_required`,
+ *   `invalid_argument` for a run of a plan
  */
 export async function readKeptRun(
   parts: KeptRunParts,
@@ -56,6 +58,7 @@ export async function readKeptRun(
   reexecute: boolean = false,
 ): Promise<KeptRun> {
   const head = await parts.store.head(owner.run)
+  refusePlanRun(owner.run, head?.summary)
   const read = reexecute || head?.chain[0] === undefined ? undefined : await readHead(parts, head, owner)
   const codec = new EntryCodec(parts.checkpoints.sealing)
   const from = read === undefined ? 0 : (head?.position ?? 0)

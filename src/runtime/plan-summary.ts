@@ -1,5 +1,6 @@
 /** What lists show of runs of plans: written in their heads for people, and believed by nobody. */
 import type { Digest } from '../base/digest.ts'
+import { CaissonError } from '../base/errors.ts'
 import { clipText } from '../base/escape-text.ts'
 import type { RunStatus } from '../graph/run/transitions.ts'
 
@@ -54,4 +55,18 @@ export const SHELF_SUMMARY: Uint8Array = new TextEncoder().encode('{"kind":"valu
 
 export function isShelf(summary: Uint8Array): boolean {
   return summary.length === SHELF_SUMMARY.length && summary.every((byte, i) => byte === SHELF_SUMMARY[i])
+}
+
+/**
+ * Refuses what goes on with programs, or looks at them, where the run is one of a plan.
+ * @param summary of its head
+ * @throws CaissonError `invalid_argument` with `details: { run, kind: 'plan' }`
+ */
+export function refusePlanRun(run: string, summary: Uint8Array | undefined): void {
+  if (summary === undefined || decodePlanSummary(summary) === undefined) return
+  throw new CaissonError(
+    'invalid_argument',
+    `"${run}" is a run of a plan, and no program: \`runtime.planRun("${run}")\` gives it, and its own \`resume\` goes on with it.`,
+    { details: { run, kind: 'plan' } },
+  )
 }

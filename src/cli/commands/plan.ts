@@ -1,4 +1,4 @@
-/** `caisson plan check`, `show`, `diff` and `schema`: plans as documents. Running them comes later. */
+/** `caisson plan check`, `show`, `diff` and `schema`: plans as documents. plan-run.ts has those that run them. */
 import type { Command, FlagGroup } from '../command.ts'
 import { RIGHTS } from '../run/right-flags.ts'
 

@@ -34,7 +34,9 @@ export async function checkParked(given: GivenFlags, io: CliIo): Promise<readonl
   }
 }
 
-async function checksOf(runs: readonly ListedRun[], storeName: string): Promise<readonly Check[]> {
+async function checksOf(all: readonly ListedRun[], storeName: string): Promise<readonly Check[]> {
+  // A run of a plan needs no engine by itself; its programs are runs of their own.
+  const runs = all.filter(({ plan, isShelf }) => plan === undefined && isShelf !== true)
   const damaged = runs.filter(({ missing, summary }) => missing > 0 || summary === undefined)
   const parked = runs.filter(({ summary, missing }) => missing === 0 && mayGoOn(summary?.status))
   const byEngine = new Map<string | undefined, ListedRun[]>()

@@ -2,12 +2,16 @@
 import { resolve } from 'node:path'
 import { nodeCheckpointPorts } from '../../../host-bindings/system/checkpoint-ports.node.ts'
 import { describeRun } from '../../runtime/describe-run.ts'
+import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
+import { EXIT } from '../exit-code.ts'
 import { findPackageRoot } from '../package-root.ts'
+import { namesPlanRun } from '../plan-runs/is-plan-run.ts'
+import { MORE_BUDGET } from '../plan-runs/read-resumption.ts'
 import { grantRights } from '../run/grant-rights.ts'
 import { interruptibly } from '../run/interruption.ts'
-import { readLimits } from '../run/limit-flags.ts'
+import { LATER_LIMITS, readLimits } from '../run/limit-flags.ts'
 import { refusalOf } from '../run/refusal.ts'
 import { modulesBeside, readClock, readThread } from '../run/run-plan.ts'
 import { tellOutcome } from '../run/tell-outcome.ts'
@@ -19,6 +23,21 @@ import { readKeyFile } from './key-file.ts'
 import { readDecisions } from './read-decisions.ts'
 import { type Parts, type ResumePlan, restoreFile, resumeKept } from './resume-run.ts'
 import { TENANT, whereOf } from './run-place.ts'
+
+/** Flags that mean something for one of both. */
+const FOR_PROGRAMS = [
+  ...['grant', 'change-rights', 'stop-at-call', 'modules', 'reexecute', 'thread', 'now'],
+  ...LATER_LIMITS.map(({ name }) => name),
+]
+const FOR_PLANS = ['by', ...MORE_BUDGET.map(({ name }) => name)]
+
+/** Invariant of the command line: what is not understood is refused, never ignored. @throws CliError usage */
+function refuseFlags(given: GivenFlags, flags: readonly string[], what: string): void {
+  const wrong = flags.find((name) => given.has(name))
+  if (wrong === undefined) return
+  const message = `--${wrong} means nothing for ${what}.`
+  throw new CliError({ exit: EXIT.usage, code: 'usage', message, hint: 'caisson resume --help' })
+}
 
 /** As if the program stood in that folder. */
 function readModules(folder: string | undefined, cwd: string): ResumePlan['loadModule'] {
@@ -43,6 +62,11 @@ async function planResume(given: GivenFlags, io: CliIo): Promise<ResumePlan> {
 
 /** @returns the exit code. @throws CliError */
 export async function resumeProgram(given: GivenFlags, io: CliIo): Promise<number> {
+  if (await namesPlanRun(given, io.cwd, true)) {
+    refuseFlags(given, FOR_PROGRAMS, 'a run of a plan')
+    return (await import('../plan-runs/start-run.ts')).resumePlanRun(given, io)
+  }
+  refuseFlags(given, FOR_PLANS, 'a program')
   return interruptibly(given, io, async (interruption) => {
     const plan = await interruption.during(planResume(given, io))
     const found = await interruption.during(findKept(given, io.cwd))

@@ -8,6 +8,7 @@ import { toTaggedJson } from '../../values/tagged-json.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
+import { namesPlanRun } from '../plan-runs/is-plan-run.ts'
 import { jsonText } from '../render/json-text.ts'
 import { checkpointDetails, type DetailSetting, runDetails } from '../render/kept-details.ts'
 import { styleFor } from '../render/style.ts'
@@ -30,6 +31,9 @@ const FRESHNESS: Readonly<Record<Freshness, string>> = {
 
 /** @returns the exit code. @throws CliError */
 export async function showKept(given: GivenFlags, io: CliIo): Promise<ExitCode> {
+  if (await namesPlanRun(given, io.cwd, false)) {
+    return (await import('../plan-runs/show-plan-run.ts')).showPlanRun(given, io)
+  }
   const keys = await readKeyFile(given.value('key-file'), io.cwd)
   const { file, kept } = await findKept(given, io.cwd)
   try {

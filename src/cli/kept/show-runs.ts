@@ -2,9 +2,11 @@
 import { nodeCheckpointPorts } from '../../../host-bindings/system/checkpoint-ports.node.ts'
 import { escapeText } from '../../base/escape-text.ts'
 import { type ListedRun, listRuns } from '../../runtime/describe-run.ts'
+import { isTime } from '../../runtime/sound-clock.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
+import { ownerOfPart } from '../plan-runs/is-plan-run.ts'
 import { jsonText } from '../render/json-text.ts'
 import { runsTable } from '../render/runs-table.ts'
 import { refusalOf } from '../run/refusal.ts'
@@ -25,19 +27,34 @@ export async function showRuns(given: GivenFlags, io: CliIo): Promise<ExitCode> 
   } finally {
     await store.close()
   }
-  const sorted = runs.toSorted((a, b) => (b.summary?.atMs ?? 0) - (a.summary?.atMs ?? 0))
+  const shown = given.has('all') ? runs : withoutParts(runs)
+  const sorted = shown.toSorted((a, b) => atOf(b) - atOf(a))
   if (given.has('json')) io.stdout.write(`${jsonText({ runs: sorted.map(runEntry) })}\n`)
   else if (sorted.length === 0) io.stderr.write(`no runs in ${escapeText(name)}\n`)
   else io.stdout.write(runsTable(sorted, Date.now(), io.stdout))
   return EXIT.done
 }
 
-function runEntry({ run, summary, checkpoints, checkpointBytes, missing, engine }: ListedRun): object {
+/** Without what belongs to runs of plans. */
+function withoutParts(runs: readonly ListedRun[]): readonly ListedRun[] {
+  const plans = new Set(runs.flatMap(({ run, plan }) => (plan === undefined ? [] : [run])))
+  return runs.filter(({ run, isShelf }) => isShelf !== true && !plans.has(ownerOfPart(run) ?? ''))
+}
+
+function atOf({ summary, plan }: ListedRun): number {
+  return summary?.atMs ?? plan?.atMs ?? 0
+}
+
+function runEntry(listed: ListedRun): object {
+  const { run, summary, checkpoints, checkpointBytes, missing, engine, plan } = listed
+  const at = atOf(listed)
   return {
     run,
-    status: summary?.status ?? null,
+    status: summary?.status ?? plan?.status ?? null,
     pending: summary?.pending ?? [],
-    at: summary?.atMs ? new Date(summary.atMs).toISOString() : null,
+    plan: plan?.plan ?? null,
+    requests: plan?.requests ?? 0,
+    at: isTime(at) && at > 0 ? new Date(at).toISOString() : null,
     checkpoints,
     checkpointBytes,
     missing,

@@ -21,10 +21,7 @@ export async function checkPlanFile(given: GivenFlags, io: CliIo): Promise<numbe
     const { defined } = file
     if (defined === undefined) return tellRefused(file, given.has('json'), io)
     const { plan, digest } = defined
-    const problems = [
-      ...(await toolProblems(plan, file, given, io)),
-      ...(await codeProblems(plan, file, reader)),
-    ]
+    const problems = await findPlanProblems(plan, file, reader, given, io)
     if (problems.length > 0) {
       return tellRefused({ problems: problems.slice(0, 100), count: problems.length }, given.has('json'), io)
     }
@@ -47,6 +44,17 @@ export async function checkPlanFile(given: GivenFlags, io: CliIo): Promise<numbe
   } finally {
     await reader.close()
   }
+}
+
+/** What is wrong with a plan whose form is right: its tools, its programs and expressions. @throws CliError */
+export async function findPlanProblems(
+  plan: Plan,
+  file: PlanFile,
+  reader: CodeReader,
+  given: GivenFlags,
+  io: CliIo,
+): Promise<readonly PlacedProblem[]> {
+  return [...(await toolProblems(plan, file, given, io)), ...(await codeProblems(plan, file, reader))]
 }
 
 /** By their kinds, those inside of others included. */

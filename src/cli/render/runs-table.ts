@@ -1,6 +1,7 @@
 /** The runs of a store, for a terminal of any width, or as tab-separated lines for a pipe. */
-import { escapeText } from '../../base/escape-text.ts'
+import { clipText, escapeText } from '../../base/escape-text.ts'
 import type { ListedRun } from '../../runtime/describe-run.ts'
+import type { PlanSummary } from '../../runtime/plan-summary.ts'
 import type { CliOutput } from '../cli-io.ts'
 import { showSize } from '../units/parse-size.ts'
 import { showAge } from '../units/show-age.ts'
@@ -10,7 +11,7 @@ import { timerText } from './timer-text.ts'
 
 /** Below this, what a run waits for stands under it rather than beside it. */
 const BESIDE_FROM = 100
-const HEADINGS = ['RUN', 'STATUS', 'AGE', 'CHECKPOINTS', 'WAITS FOR'] as const
+const HEADINGS = ['RUN', 'STATUS', 'AGE', 'CHECKPOINTS OR PLAN', 'WAITS FOR'] as const
 
 /** @param nowMs milliseconds since the epoch */
 export function runsTable(runs: readonly ListedRun[], nowMs: number, output: CliOutput): string {
@@ -23,7 +24,10 @@ export function runsTable(runs: readonly ListedRun[], nowMs: number, output: Cli
 
 type Row = readonly [run: string, status: string, age: string, checkpoints: string, waitsFor: string]
 
-function cells({ run, summary, checkpoints, checkpointBytes, missing }: ListedRun, nowMs: number): Row {
+function cells(listed: ListedRun, nowMs: number): Row {
+  const { run, summary, checkpoints, checkpointBytes, missing, plan } = listed
+  if (plan !== undefined) return planCells(run, plan, nowMs)
+  if (listed.isShelf === true) return [escapeText(run), 'values', '-', '0', '-']
   const timers = summary?.wakeAtMs === undefined ? [] : [timerText(summary.wakeAtMs)]
   const waits = [...(summary?.pending ?? []).map(callText), ...timers].join(', ')
   const size = checkpoints === 0 ? '0' : `${checkpoints}, ${showSize(checkpointBytes)}`
@@ -33,6 +37,23 @@ function cells({ run, summary, checkpoints, checkpointBytes, missing }: ListedRu
     summary?.atMs ? showAge(nowMs - summary.atMs) : '-',
     missing > 0 ? `${size}, ${missing} missing` : size,
     waits === '' ? '-' : waits,
+  ]
+}
+
+/** A summary was written by whoever wrote to the store. */
+function planCells(
+  run: string,
+  { status, plan, requests = 0, wakeAtMs, atMs }: PlanSummary,
+  nowMs: number,
+): Row {
+  const people = requests === 0 ? [] : [requests === 1 ? 'a person' : `people, ${requests} requests`]
+  const timers = wakeAtMs === undefined ? [] : [timerText(wakeAtMs)]
+  return [
+    escapeText(run),
+    escapeText(clipText(status, 20)),
+    Number.isFinite(atMs) ? showAge(nowMs - atMs) : '-',
+    `plan ${escapeText(clipText(plan.name, 64))} ${escapeText(clipText(plan.version, 20))}`,
+    [...people, ...timers].join(', ') || '-',
   ]
 }
 
@@ -62,7 +83,11 @@ function sideBySide(rows: readonly Row[], columns: number, style: Style): string
 function stacked(rows: readonly Row[], columns: number, style: Style): string {
   return rows
     .map(([run, status, age, checkpoints, waitsFor]) => {
-      const count = checkpoints === '0' ? 'no checkpoint' : `checkpoints ${checkpoints}`
+      const count = checkpoints.startsWith('plan ')
+        ? checkpoints
+        : checkpoints === '0'
+          ? 'no checkpoint'
+          : `checkpoints ${checkpoints}`
       const under = waitsFor === '-' ? '' : `  ${cut(waitsFor, columns - 3)}\n`
       return `${style.bold(run)}\n  ${paintOf(status, style)(status)} · ${age} · ${count}\n${under}`
     })
@@ -75,6 +100,8 @@ function paintOf(status: string, style: Style): (text: string) => string {
       return style.green
     case 'running':
     case 'waiting':
+    case 'proposed':
+    case 'approved':
       return style.yellow
     default:
       return style.red

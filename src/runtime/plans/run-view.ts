@@ -30,6 +30,8 @@ export interface NodeView {
   readonly skipped: SkipReason | undefined
   /** What it waits for, in words for machines: a person, a time, an event. */
   readonly waits: 'person' | 'time' | 'event' | 'retry' | undefined
+  /** Name of the event that it waits for. */
+  readonly event: string | undefined
   /** When its timer is due. */
   readonly untilMs: number | undefined
   /** Of an `each`: items in all, and those that have ended. Of a `loop`: rounds that have ended. */
@@ -180,6 +182,7 @@ function nodeOf(state: NodeState): NodeView {
     error: status === 'failed' || status === 'retrying' || status === 'uncompensated' ? error : undefined,
     skipped,
     waits: status === 'retrying' ? 'retry' : status === 'waiting' ? waiting?.for : undefined,
+    event: status === 'waiting' && waiting?.for === 'event' ? waiting.name : undefined,
     untilMs: untilOf(state),
     items: state.items,
     ended: node.kind === 'loop' ? state.rounds : node.kind === 'each' ? state.innerEnded : undefined,
@@ -214,6 +217,7 @@ function pendingNode(node: PlanNode, path: string): NodeView {
     error: undefined,
     skipped: undefined,
     waits: undefined,
+    event: undefined,
     untilMs: undefined,
     items: undefined,
     ended: undefined,

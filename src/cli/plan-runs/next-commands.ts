@@ -1,0 +1,79 @@
+/** What can be done with a run of a plan as it stands: in words, each with the command line that does it. */
+import type { OpenDoubt, OpenRequest } from '../../graph/run/decisions.ts'
+import type { RunView } from '../../runtime/plans/run-view.ts'
+import type { GivenFlags } from '../command.ts'
+import { planCommand } from './plan-command.ts'
+
+export interface NextCommand {
+  readonly text: string
+  readonly command: string
+}
+
+export interface Standing {
+  readonly view: Pick<RunView, 'run' | 'status' | 'request' | 'point' | 'frozen' | 'nodes'>
+  readonly requests: readonly OpenRequest[]
+  readonly doubts: readonly OpenDoubt[]
+}
+
+/** The most useful first; none for a run that has ended. */
+export function nextCommands(
+  { view, requests, doubts }: Standing,
+  storeName: string,
+  given: GivenFlags,
+): readonly NextCommand[] {
+  const { run, status, request, point, frozen } = view
+  const line = (command: string, more: readonly string[], tools = false): string =>
+    planCommand(command, run, storeName, given, { more, tools })
+  switch (status) {
+    case 'proposed':
+      return [
+        { text: 'approve exactly this', command: line('plan approve', ['--digest', request]) },
+        { text: 'or reject it', command: line('plan reject', ['--reason', 'WHY']) },
+      ]
+    case 'approved':
+      return [{ text: 'start it', command: line('plan start', [], true) }]
+    case 'frozen':
+    case 'interrupted': {
+      const answers = doubts
+        .filter(({ settled }) => !settled)
+        .flatMap(({ node }) => ['--answer', `${node}=JSON`])
+      const more = frozen?.reason === 'budget' ? ['--add-fuel', 'N'] : []
+      return [
+        {
+          text:
+            answers.length > 0
+              ? 'say what became of the calls in doubt (NODE=JSON: its result; NODE=again: it did not happen; NODE=skip), and go on from exactly here'
+              : more.length > 0
+                ? 'allow more of what is used up (--add-fuel, --add-calls, …), and go on from exactly here'
+                : 'go on from exactly here',
+          command: line('resume', ['--confirm', point, ...answers, ...more], true),
+        },
+      ]
+    }
+    case 'waiting':
+      return waitingCommands(requests, line)
+    default:
+      return []
+  }
+}
+
+function waitingCommands(
+  requests: readonly OpenRequest[],
+  line: (command: string, more: readonly string[], tools?: boolean) => string,
+): readonly NextCommand[] {
+  const goOn = { text: 'then go on', command: line('resume', [], true) }
+  const open = requests.filter(({ decided }) => decided === undefined)
+  const [first] = open
+  if (first === undefined) return [{ ...goOn, text: 'go on' }]
+  const value = first.kind === 'value' ? ['--value', 'JSON'] : []
+  const several =
+    open.length > 1
+      ? [{ text: 'or look at all of them together', command: line('plan approve', ['--request', 'all']) }]
+      : []
+  return [
+    { text: 'approve it', command: line('plan approve', ['--request', first.digest, ...value]) },
+    { text: 'or reject it', command: line('plan reject', ['--request', first.digest, '--reason', 'WHY']) },
+    ...several,
+    goOn,
+  ]
+}

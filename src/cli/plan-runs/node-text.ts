@@ -1,0 +1,151 @@
+/** A node of a run in a line: how it stands, for how long, what it waits for. Texts of plans are escaped and bounded. */
+import { clipText, escapeText } from '../../base/escape-text.ts'
+import { showCount } from '../../base/show-count.ts'
+import type { NodeView } from '../../runtime/plans/run-view.ts'
+import { type LinePiece, paintedLine } from '../render/painted-line.ts'
+import type { Style } from '../render/style.ts'
+import { showDuration } from '../units/parse-duration.ts'
+import { budgetTexts } from './budget-text.ts'
+import type { NodeStatusShown, TreeRow } from './tree-rows.ts'
+
+const LONGEST_MESSAGE = 300
+
+/** One column each. */
+const MARKS: Readonly<Record<NodeStatusShown, string>> = {
+  pending: '·',
+  running: '●',
+  waiting: '○',
+  retrying: '↻',
+  frozen: '!',
+  completed: '✓',
+  failed: '✗',
+  skipped: '-',
+  cancelled: '-',
+  compensating: '↩',
+  compensated: '↩',
+  uncompensated: '✗',
+}
+
+const WORDS: Readonly<Record<NodeStatusShown, string>> = {
+  pending: 'pending',
+  running: 'running',
+  waiting: 'waiting',
+  retrying: 'waiting to try again',
+  frozen: 'in doubt',
+  completed: 'completed',
+  failed: 'failed',
+  skipped: 'skipped',
+  cancelled: 'called off',
+  compensating: 'being undone',
+  compensated: 'undone',
+  uncompensated: 'not undone',
+}
+
+const SKIPPED: Readonly<Record<NonNullable<NodeView['skipped']>, string>> = {
+  condition: 'its condition is not met',
+  not_chosen: 'not chosen',
+  not_needed: 'not needed',
+  skipped_before: 'what it waits for was skipped',
+  decided: 'somebody decided so',
+}
+
+export interface NodeTextSetting {
+  /** In columns. */
+  readonly width: number
+  readonly style: Style
+  /** Milliseconds since the epoch. */
+  readonly nowMs: number
+}
+
+/** A row of the tree. */
+export function rowText(row: TreeRow, setting: NodeTextSetting): string {
+  const { width, style } = setting
+  const indent = '  '.repeat(Math.min(row.depth, 8))
+  if ('counts' in row) {
+    const counts = [...row.counts].map(([status, count]) => `${showCount(count)} ${WORDS[status]}`)
+    return paintedLine([{ text: `${indent}… ${counts.join(', ')}`, paint: style.dim }], width)
+  }
+  const { node, name } = row
+  const paint = paintOf(node.status, style)
+  const facts = nodeFacts(node, setting)
+  return paintedLine(
+    [
+      { text: `${indent}${MARKS[node.status]} `, paint },
+      { text: escapeText(name), paint: node.status === 'pending' ? style.dim : style.bold },
+      { text: `  ${node.kind}`, paint: style.dim },
+      ...facts.flatMap((text, i): LinePiece[] => [{ text: i === 0 ? '  ' : ', ' }, { text }]),
+    ],
+    width,
+  )
+}
+
+function paintOf(status: NodeStatusShown, style: Style): (text: string) => string {
+  switch (status) {
+    case 'completed':
+      return style.green
+    case 'failed':
+    case 'uncompensated':
+      return style.red
+    case 'waiting':
+    case 'retrying':
+    case 'frozen':
+    case 'compensating':
+      return style.yellow
+    case 'running':
+      return style.cyan
+    default:
+      return style.dim
+  }
+}
+
+/** What there is to say of a node, the most important first. */
+export function nodeFacts(node: NodeView, { nowMs }: Pick<NodeTextSetting, 'nowMs'>): readonly string[] {
+  const { status, attempt, error, skipped, startedAtMs, endedAtMs } = node
+  if (status === 'pending') return []
+  const facts = [waitText(node, nowMs) ?? WORDS[status]]
+  if (skipped !== undefined) facts.push(SKIPPED[skipped])
+  if (startedAtMs !== undefined && status !== 'skipped')
+    facts.push(showDuration(Math.max(0, (endedAtMs ?? nowMs) - startedAtMs)))
+  facts.push(...progressOf(node))
+  if (attempt > 1) facts.push(`attempt ${attempt}`)
+  if (error !== undefined)
+    facts.push(
+      `${escapeText(clipText(error.code, 100))}: ${escapeText(clipText(error.message, LONGEST_MESSAGE))}`,
+    )
+  facts.push(...budgetTexts(node.budget, node.used).map((text) => `${text} left`))
+  return facts
+}
+
+/** What a node waits for; undefined where it does not. */
+export function waitText(
+  { waits, untilMs, event }: Pick<NodeView, 'waits' | 'untilMs' | 'event'>,
+  nowMs: number,
+): string | undefined {
+  const left = untilMs === undefined ? undefined : leftText(untilMs - nowMs)
+  switch (waits) {
+    case 'person':
+      return 'waits for a person'
+    case 'event': {
+      const name = escapeText(clipText(event ?? '', 100))
+      return `waits for the event "${name}"${left === undefined ? '' : `, ${left} at most`}`
+    }
+    case 'time':
+      return `waits ${left ?? ''} more`
+    case 'retry':
+      return `tries again in ${left ?? 'a moment'}`
+    default:
+      return undefined
+  }
+}
+
+/** In whole seconds: a line that changes more often than it says something new only flickers. */
+function leftText(ms: number): string {
+  return showDuration(Math.max(0, Math.ceil(ms / 1_000) * 1_000))
+}
+
+function progressOf({ kind, items, ended }: NodeView): readonly string[] {
+  if (kind === 'each' && items !== undefined) return [`${showCount(ended ?? 0)} of ${showCount(items)} items`]
+  if (kind === 'loop' && ended !== undefined && ended > 0)
+    return [`${showCount(ended)} ${ended === 1 ? 'round' : 'rounds'}`]
+  return []
+}

@@ -1,0 +1,75 @@
+/** A store and a runtime for one command about a run of a plan: opened, and closed again whatever happens. */
+import { openRuntime } from '../../entry/node.ts'
+import type { RunStore } from '../../ports/run-store.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
+import type { CliIo } from '../cli-io.ts'
+import type { GivenFlags } from '../command.ts'
+import { readKeyFile } from '../kept/key-file.ts'
+import { makeStore, openStore } from '../kept/open-store.ts'
+import { requireStore } from '../kept/require-store.ts'
+import { pathsOfPlace } from '../kept/store-place.ts'
+import { findPackageRoot } from '../package-root.ts'
+import { grantRights } from '../run/grant-rights.ts'
+import { ToolFailures } from '../run/tool-failures.ts'
+import { planRefusalOf } from './plan-refusal.ts'
+
+/** Of a program of a plan, engine included. */
+const MOST_MEMORY = 256 * 1024 * 1024
+
+export interface PlanSession {
+  readonly runtime: Runtime
+  readonly store: RunStore
+  /** As it may be shown and typed again. */
+  readonly storeName: string
+  readonly given: GivenFlags
+  readonly io: CliIo
+  /** Why tools failed, for whoever wrote them. */
+  readonly failures: ToolFailures
+}
+
+export interface PlanSessionOptions {
+  /** The command, for messages: `plan start`. */
+  readonly command: string
+  /** The run that it is about, where one is named. */
+  readonly run?: string | undefined
+  /** Whether the flags of rights are those of the command. */
+  readonly tools: boolean
+  /** Whether the store is made where it is missing. */
+  readonly makes?: boolean
+}
+
+/** @throws CliError */
+export async function inPlanSession<T>(
+  given: GivenFlags,
+  io: CliIo,
+  { command, run, tools, makes = false }: PlanSessionOptions,
+  work: (session: PlanSession) => Promise<T>,
+): Promise<T> {
+  const place = requireStore(given, command, io.cwd)
+  const keys = await readKeyFile(given.value('key-file'), io.cwd)
+  const rights = tools ? await grantRights(given, pathsOfPlace(place), io.cwd) : undefined
+  const failures = new ToolFailures(rights?.tools ?? [], findPackageRoot().code)
+  try {
+    const store = await (makes ? makeStore : openStore)(place)
+    try {
+      const runtime = await openRuntime({
+        store,
+        capabilities: rights?.capabilities ?? [],
+        maxMemoryBytes: MOST_MEMORY,
+        checkpoints: { keys, limits: { maxMemoryBytes: MOST_MEMORY, maxFileBytes: MOST_MEMORY } },
+        onCapabilityError: (failure) => failures.add(failure),
+      })
+      try {
+        return await work({ runtime, store, storeName: place.name, given, io, failures })
+      } finally {
+        await runtime.close()
+      }
+    } catch (error) {
+      throw planRefusalOf(error, { store: place.name, run })
+    } finally {
+      await store.close()
+    }
+  } finally {
+    await rights?.close()
+  }
+}

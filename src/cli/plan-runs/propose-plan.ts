@@ -1,0 +1,138 @@
+/** What `caisson plan propose` does, and `caisson plan start FILE --approve` begins with. */
+import { escapeText } from '../../base/escape-text.ts'
+import type { DefinedPlan } from '../../graph/plan/define-plan.ts'
+import type { PlanRun } from '../../runtime/plans/plan-run.ts'
+import { toTaggedJson } from '../../values/tagged-json.ts'
+import { CliError } from '../cli-error.ts'
+import type { CliIo } from '../cli-io.ts'
+import type { GivenFlags } from '../command.ts'
+import { EXIT } from '../exit-code.ts'
+import { checkRunName, newRunName } from '../kept/run-name.ts'
+import { TENANT } from '../kept/run-place.ts'
+import { findPlanProblems } from '../plan/check-plan-file.ts'
+import { CodeReader } from '../plan/code-reader.ts'
+import { readPlanFile } from '../plan/plan-file.ts'
+import { planTree } from '../plan/plan-tree.ts'
+import { tellRefused } from '../plan/refused-plan.ts'
+import { jsonText } from '../render/json-text.ts'
+import { styleFor } from '../render/style.ts'
+import { readInput } from '../run/read-input.ts'
+import { nextCommands } from './next-commands.ts'
+import { inPlanSession, type PlanSession } from './plan-session.ts'
+import { valueField } from './request-lines.ts'
+import { nextLines } from './tell-plan-end.ts'
+import { readBy } from './who.ts'
+
+/** Programs and lists of values of a run add to its name. */
+const LONGEST_NAME = 90
+const MOST_INPUT_LINES = 200
+
+interface Proposal {
+  readonly plan: DefinedPlan
+  readonly input: unknown
+  readonly run: string
+}
+
+/** @returns the exit code. @throws CliError */
+export async function proposePlan(given: GivenFlags, io: CliIo): Promise<number> {
+  return withProposal(given, io, 'plan propose', async (run, input, session) => {
+    if (given.has('approve')) await approveAtOnce(run, given)
+    await tellProposal(run, input, session)
+    return EXIT.done
+  })
+}
+
+/** Says yes to what it proposed itself: for people who trust what they wrote. */
+export async function approveAtOnce(run: PlanRun, given: GivenFlags): Promise<void> {
+  const { request } = await run.view()
+  await run.approve({ by: readBy(given), digest: request })
+}
+
+/**
+ * Reads and checks the plan, and proposes it.
+ * @returns the exit code: that of `work`, or of a plan that is refused
+ * @throws CliError
+ */
+export async function withProposal(
+  given: GivenFlags,
+  io: CliIo,
+  command: string,
+  work: (run: PlanRun, input: unknown, session: PlanSession) => Promise<number>,
+): Promise<number> {
+  const proposal = await readProposal(given, io)
+  if (typeof proposal === 'number') return proposal
+  const { plan, input, run: name } = proposal
+  return inPlanSession(given, io, { command, run: name, tools: true, makes: true }, async (session) => {
+    const named = { run: name, input: input ?? null, domain: TENANT }
+    return work(await session.runtime.propose(plan, { by: readBy(given), ...named }), input, session)
+  })
+}
+
+async function readProposal(given: GivenFlags, io: CliIo): Promise<Proposal | number> {
+  const [file = '-'] = given.positionals
+  if (file === '-' && given.value('input') === '@-') {
+    throw usage('The plan and its input cannot both come from standard input.')
+  }
+  const name = given.value('run')
+  if (name !== undefined && checkRunName(name, '--run').length > LONGEST_NAME)
+    throw usage(`--run takes at most ${LONGEST_NAME} characters.`)
+  const reader = new CodeReader()
+  try {
+    const read = await readPlanFile(file, reader, io)
+    const { defined } = read
+    if (defined === undefined) return tellRefused(read, given.has('json'), io)
+    const problems = await findPlanProblems(defined.plan, read, reader, given, io)
+    if (problems.length > 0) {
+      const told = { problems: problems.slice(0, 100), count: problems.length }
+      return tellRefused(told, given.has('json'), io)
+    }
+    const input = await readInput(given.value('input'), io)
+    return { plan: defined, input, run: name ?? newRunName(defined.plan.name) }
+  } finally {
+    await reader.close()
+  }
+}
+
+/** Everything that is to be approved, and how. */
+async function tellProposal(
+  run: PlanRun,
+  input: unknown,
+  { given, io, storeName }: PlanSession,
+): Promise<void> {
+  const { stdout } = io
+  const view = await run.view()
+  const next = nextCommands({ view, requests: [], doubts: [] }, storeName, given)
+  if (given.has('json')) {
+    const { status, plan, request, proposedBy, approvedBy = null, budget = null } = view
+    const document = {
+      status,
+      run: run.run,
+      store: storeName,
+      request,
+      plan,
+      grants: run.plan.grants ?? [],
+      budget,
+      input: toTaggedJson(input ?? null),
+      proposedBy,
+      approvedBy,
+      next: next.map(({ command }) => command),
+    }
+    stdout.write(`${jsonText(document)}\n`)
+    return
+  }
+  const style = styleFor(stdout)
+  const width = Math.max(40, Math.min(stdout.columns - 1, 110))
+  const setting = { width, style, nowMs: Date.now(), mostLines: MOST_INPUT_LINES }
+  const lines = [
+    '',
+    style.bold(`${view.status}: run ${run.run} in ${escapeText(storeName)}`),
+    ...valueField('input', input, setting),
+    `    ${style.dim('digest'.padEnd(11))}${view.request}`,
+    ...nextLines(next, width),
+  ]
+  stdout.write(planTree(run.plan, run.digest, stdout) + lines.map((line) => `${line}\n`).join(''))
+}
+
+function usage(message: string): CliError {
+  return new CliError({ exit: EXIT.usage, code: 'usage', message, hint: 'caisson plan propose --help' })
+}

@@ -1,0 +1,118 @@
+/**
+ * A run of a plan as it stands, in so many lines of such a width: its head, the tree of its nodes, what is left of its
+ * budget, and who is waited for. What the live view shows again and again.
+ */
+import { clipText, escapeText } from '../../base/escape-text.ts'
+import type { NodeView, RunView } from '../../runtime/plans/run-view.ts'
+import { type LinePiece, paintedLine } from '../render/painted-line.ts'
+import type { Style } from '../render/style.ts'
+import { showDuration } from '../units/parse-duration.ts'
+import { budgetTexts, usedTexts } from './budget-text.ts'
+import { rowText, waitText } from './node-text.ts'
+import { treeRows } from './tree-rows.ts'
+
+export interface FrameSize {
+  /** In columns. */
+  readonly width: number
+  /** In lines, at least 4. */
+  readonly height: number
+}
+
+/** What a run is of, as far as a frame shows it. */
+export type FramedRun = Pick<
+  RunView,
+  | 'run'
+  | 'plan'
+  | 'status'
+  | 'startedAtMs'
+  | 'changedAtMs'
+  | 'nodes'
+  | 'used'
+  | 'budget'
+  | 'more'
+  | 'requests'
+>
+
+/** @returns at most `height` lines, none of them wider than `width` */
+export function runFrame(
+  view: FramedRun,
+  { width, height }: FrameSize,
+  nowMs: number,
+  style: Style,
+): readonly string[] {
+  const foot = [...budgetLines(view, nowMs), ...waitLines(view, nowMs)]
+  // The tree is what is looked at: where there is little room, what stands below it goes first.
+  const below = foot.slice(0, Math.max(0, Math.min(foot.length, height - 4)))
+  const rows = treeRows(view.nodes, Math.max(1, height - 1 - below.length))
+  return [
+    headLine(view, width, nowMs, style),
+    ...rows.map((row) => rowText(row, { width, style, nowMs })),
+    ...below.map((pieces) => paintedLine(paintDim(pieces, style), width)),
+  ]
+}
+
+/** The tree alone, whole: for what does not move. */
+export function treeText(
+  nodes: readonly NodeView[],
+  most: number,
+  width: number,
+  nowMs: number,
+  style: Style,
+): readonly string[] {
+  return treeRows(nodes, most).map((row) => rowText(row, { width, style, nowMs }))
+}
+
+function headLine(view: FramedRun, width: number, nowMs: number, style: Style): string {
+  const { run, plan, status, startedAtMs } = view
+  const age = startedAtMs === undefined ? [] : [showDuration(Math.max(0, nowMs - startedAtMs))]
+  const pieces: LinePiece[] = [
+    { text: escapeText(run), paint: style.bold },
+    { text: `  ${status}`, paint: style.cyan },
+    {
+      text: ['', ...age, `${plan.name} ${escapeText(clipText(plan.version, 60))}`].join(' · '),
+      paint: style.dim,
+    },
+  ]
+  return paintedLine(pieces, width)
+}
+
+function budgetLines({ budget, used, more, startedAtMs }: FramedRun, nowMs: number): readonly string[] {
+  const wallMs = startedAtMs === undefined ? 0 : Math.max(0, nowMs - startedAtMs)
+  const left = budgetTexts(budget, { ...used, wallMs: Math.floor(wallMs / 1_000) * 1_000 }, more)
+  if (left.length > 0) return [`left: ${left.join(' · ')}`]
+  const spent = usedTexts(used)
+  return spent.length > 0 ? [`used: ${spent.join(' · ')}`] : []
+}
+
+const MOST_WAITING = 5
+
+function waitLines({ nodes }: FramedRun, nowMs: number): readonly string[] {
+  const people: string[] = []
+  const others: string[] = []
+  visitNodes(nodes, (node) => {
+    const text = waitText(node, nowMs)
+    if (text === undefined || node.waits === 'retry') return
+    if (node.waits === 'person') people.push(escapeText(node.path))
+    else others.push(`${escapeText(node.path)} ${text}`)
+  })
+  return [
+    ...(people.length === 0 ? [] : [`a person is asked: ${someOf(people)}`]),
+    ...(others.length === 0 ? [] : [someOf(others)]),
+  ]
+}
+
+function someOf(texts: readonly string[]): string {
+  const rest = texts.length - MOST_WAITING
+  return `${texts.slice(0, MOST_WAITING).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+}
+
+export function visitNodes(nodes: readonly NodeView[], visit: (node: NodeView) => void): void {
+  for (const node of nodes) {
+    visit(node)
+    visitNodes(node.nodes, visit)
+  }
+}
+
+function paintDim(text: string, style: Style): readonly LinePiece[] {
+  return [{ text, paint: style.dim }]
+}
