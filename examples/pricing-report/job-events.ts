@@ -1,11 +1,14 @@
 /** What the process of the job is told, and what it tells. */
-import type { CallIntent, CallResult, Outcome } from '../../src/entry/node.ts'
+import type { PlanOutcome, PositionedEvent } from '../../src/entry/node.ts'
 
 export interface JobOrder {
-  /** Whether it begins the run, or goes on with it. */
-  readonly act: 'begin' | 'go on'
+  readonly act: 'start' | 'go on'
+  /** Where the run stands, as the person saw it who lets it go on. */
+  readonly point?: string
+  /** The first event of its journal that is news. */
+  readonly from: number
   readonly origin: string
-  readonly outDirectory: string
+  readonly reportsDirectory: string
   /** Folder of the store that the run is kept in. */
   readonly storeDirectory: string
 }
@@ -13,15 +16,12 @@ export interface JobOrder {
 export type JobEvent =
   | { readonly type: 'say'; readonly topic: string; readonly text: string }
   | { readonly type: 'ready'; readonly engine: string }
-  /** A call is about to be made, or was answered: both are on the disk by then. */
-  | { readonly type: 'intent'; readonly record: CallIntent }
-  | { readonly type: 'result'; readonly record: CallResult }
-  /** A checkpoint is on the disk. */
+  /** Something of the run is on the disk. */
+  | { readonly type: 'event'; readonly news: PositionedEvent }
+  /** A program is about to make a call: that is on the disk by then. */
+  | { readonly type: 'call'; readonly capability: string }
+  /** A checkpoint of a program is on the disk. */
   | { readonly type: 'checkpoint'; readonly bytes: number }
-  /** The guest is where the process before had it. */
+  /** A program is where the process before had it. */
   | { readonly type: 'resumed'; readonly answersRepeated: number; readonly callsUnanswered: number }
-  | {
-      readonly type: 'outcome'
-      readonly outcome: Outcome
-      readonly artifacts: readonly { readonly path: string; readonly bytes: number }[]
-    }
+  | { readonly type: 'outcome'; readonly outcome: PlanOutcome }

@@ -1,36 +1,34 @@
 /**
- * The process that runs the program, and that is killed: it begins the run or goes on with it, and tells its parent
- * what happens. All that must outlive it is in the store.
+ * The process that drives the run, and that is killed: it starts the run or goes on with it, and tells its parent what
+ * happens. All that must outlive it is in the store.
  */
 import { openDirectoryRunStore } from '../../host-bindings/store/node/directory-run-store.node.ts'
-import { type Outcome, openRuntime } from '../../src/entry/node.ts'
+import { openRuntime, type PlanRun } from '../../src/entry/node.ts'
 import { openJob } from './job.ts'
 import type { JobEvent, JobOrder } from './job-events.ts'
-import { readProgram } from './program-source.ts'
-import { CHECKPOINT_EVERY, GRANTS, LIMITS, RUN } from './terms.ts'
+import { PERSON, RUN } from './terms.ts'
 import { watchedStore } from './watched-store.ts'
 
 const tell = (event: JobEvent): void => void process.send?.(event)
 // Nobody is left who would hear the rest.
 process.once('disconnect', () => process.exit(1))
 
-const { act, origin, outDirectory, storeDirectory } = JSON.parse(process.argv[2] ?? '') as JobOrder
+const { act, point, from, origin, reportsDirectory, storeDirectory } = JSON.parse(
+  process.argv[2] ?? '',
+) as JobOrder
 const job = await openJob({
   origin,
-  outDirectory,
-  database: act === 'begin' ? 'now' : 'when asked',
+  reportsDirectory,
+  database: act === 'start' ? 'now' : 'when asked',
   say: (topic, text) => tell({ type: 'say', topic, text }),
 })
 const store = await openDirectoryRunStore(storeDirectory)
 const runtime = await openRuntime({
   capabilities: job.capabilities,
   store: watchedStore(store, (bytes) => tell({ type: 'checkpoint', bytes })),
-  // Not by time or size as well, so that the story is the same on every machine.
-  checkpoints: { every: { calls: CHECKPOINT_EVERY, ms: 60_000, bytes: 2 ** 26 } },
-  callLog: {
-    intent: (record) => tell({ type: 'intent', record }),
-    result: (record) => tell({ type: 'result', record }),
-  },
+  // After every answer, and not by time or size as well, so that the story is the same on every machine.
+  checkpoints: { every: { calls: 1, ms: 600_000, bytes: 2 ** 26 } },
+  callLog: { intent: ({ capability }) => tell({ type: 'call', capability }), result: () => {} },
   telemetry: {
     event: (name, { answersRepeated, callsUnanswered }) => {
       if (name !== 'run.resumed') return
@@ -44,10 +42,12 @@ const runtime = await openRuntime({
 })
 tell({ type: 'ready', engine: runtime.engine })
 try {
-  const outcome =
-    act === 'begin' ? await begin() : await runtime.resume(RUN, { grants: GRANTS, stateDigest: true })
-  const artifacts = job.artifacts().map(({ path, name, bytes }) => ({ path: path ?? name, bytes }))
-  tell({ type: 'outcome', outcome, artifacts })
+  const run = await runtime.planRun(RUN)
+  if (act === 'start') await run.start({ by: PERSON })
+  else await run.resume({ by: PERSON, ...(point !== undefined && { point: point as never }) })
+  await tellEvents(run)
+  const outcome = await run.outcome()
+  tell({ type: 'outcome', outcome })
 } finally {
   await runtime.close()
   await store.close()
@@ -56,16 +56,6 @@ try {
   process.disconnect?.()
 }
 
-/** Only a start needs the program and its modules: the run that is kept has them. */
-async function begin(): Promise<Outcome> {
-  const { source, fileName, modules } = await readProgram()
-  return runtime.run(source, {
-    run: RUN,
-    input: { priceService: origin },
-    grants: GRANTS,
-    limits: LIMITS,
-    fileName,
-    modules,
-    stateDigest: true,
-  })
+async function tellEvents(run: PlanRun): Promise<void> {
+  for await (const news of run.events({ from, until: 'rest' })) tell({ type: 'event', news })
 }

@@ -1,20 +1,14 @@
-/** The parent's side of the process that runs the program. */
+/** The parent's side of the process that drives the run. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import type { CallIntent } from '../../src/entry/node.ts'
 import type { JobEvent, JobOrder } from './job-events.ts'
 
 /** How the process and the run came to their ends. */
 export interface JobEnd {
   /** Undefined for a process that was killed before its run ended. */
   readonly outcome: Extract<JobEvent, { type: 'outcome' }> | undefined
-  /** Ids of the calls that it made, those included that a process before it had made and not seen answered. */
-  readonly made: ReadonlySet<number>
-  readonly answered: ReadonlySet<number>
-  /** Calls that it made and that were not answered. */
-  readonly open: readonly CallIntent[]
 }
 
 export interface JobRun {
@@ -33,14 +27,10 @@ export function startJob(order: JobOrder, hear: (event: JobEvent) => void): JobR
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
-  const intents = new Map<number, CallIntent>()
-  const answered = new Set<number>()
   let outcome: JobEnd['outcome']
   let killed = false
   child.on('message', (message) => {
     const event = message as JobEvent
-    if (event.type === 'intent') intents.set(event.record.id, event.record)
-    if (event.type === 'result') answered.add(event.record.id)
     if (event.type === 'outcome') outcome = event
     hear(event)
   })
@@ -49,8 +39,7 @@ export function startJob(order: JobOrder, hear: (event: JobEvent) => void): JobR
     if (!killed && (code !== 0 || outcome === undefined)) {
       throw new Error(`The process of the job ended by itself (${signal ?? `code ${code}`}).`)
     }
-    const open = [...intents.values()].filter(({ id }) => !answered.has(id))
-    return { outcome, made: new Set([...intents.keys(), ...answered]), answered, open }
+    return { outcome }
   })
   return {
     pid: child.pid,

@@ -1,70 +1,39 @@
 import { describe, expect, it } from 'vitest'
-import { createNarrator, oneLine } from './narrator.ts'
-
-function intent(id: number, capability: string, args: unknown) {
-  return { id, capability, args, effect: 'read', idempotencyKey: '', askedAtMs: 0 } as const
-}
+import { createNarrator, oneLine, shortUrl } from './narrator.ts'
 
 describe('narrator', () => {
-  it('tells calls and their answers with times', () => {
+  it('tells who and what, with the time', () => {
     const lines: string[] = []
     let now = 5_000
     const narrator = createNarrator(
       (line) => lines.push(line),
       () => now,
     )
-    narrator.say('database', 'ready')
     now += 1_250
-    narrator.intent(intent(1, 'sql.query', { text: 'SELECT *\n  FROM products' }))
-    now += 40
-    narrator.result({ id: 1, ok: true, value: { rows: [{}, {}] } })
-    narrator.intent(intent(2, 'net.fetch', { url: 'http://127.0.0.1:1234/prices?sku=A%2CB' }))
-    narrator.result({ id: 2, ok: true, value: { status: 429, headers: { 'retry-after': '1' } } })
-    narrator.intent(intent(3, 'sql.query', { text: 'SELECT nothing' }))
-    narrator.result({ id: 3, ok: false, code: 'denied', message: 'no such column' })
-    expect(lines).toEqual([
-      '  0.00 s  database         ready',
-      '  1.29 s  sql.query        SELECT * FROM products -> 2 rows (40 ms)',
-      '  1.29 s  net.fetch        /prices?sku=A,... (2) -> 429, Retry-After: 1 (0 ms)',
-      '  1.29 s  sql.query        SELECT nothing -> denied: no such column (0 ms)',
-    ])
+    narrator.say('frozen', 'Whoever drove the run stopped.')
+    expect(lines).toEqual(['  1.25 s  frozen           Whoever drove the run stopped.'])
   })
 
-  it('shortens what was asked rather than what came of it', () => {
+  it('breaks lines between words, and goes on under where they began', () => {
     const lines: string[] = []
     const narrator = createNarrator(
       (line) => lines.push(line),
       () => 0,
-      60,
+      50,
     )
-    narrator.intent(intent(1, 'sql.query', { text: 'SELECT sku, name, category FROM products' }))
-    narrator.result({ id: 1, ok: true, value: { rows: [{}, {}] } })
-    expect(lines).toEqual(['  0.00 s  sql.query        SELECT sku, nam… -> 2 rows (0 ms)'])
+    narrator.say('stands', 'interrupted: 12 nodes done, 3 under way')
+    expect(lines).toHaveLength(2)
+    expect(lines[1]).toMatch(/^ {27}\S/)
+    expect(lines.every((line) => line.length <= 50)).toBe(true)
   })
 
-  it('breaks lines of its own between words, and goes on under where they began', () => {
-    const lines: string[] = []
-    const narrator = createNarrator(
-      (line) => lines.push(line),
-      () => 0,
-      60,
-    )
-    narrator.say(
-      'process 1',
-      `pid 7; a checkpoint every 4 answers, every call in a log at ${'/path'.repeat(8)}`,
-    )
-    narrator.plain('A pricing report, made by a program that nobody has read before it ran.')
-    expect(lines).toEqual([
-      '  0.00 s  process 1        pid 7; a checkpoint every 4',
-      '                           answers, every call in a log at',
-      `                           ${'/path'.repeat(8)}`,
-      'A pricing report, made by a program that nobody has read',
-      'before it ran.',
-    ])
+  it('shows foreign text on one line, without control characters', () => {
+    expect(oneLine('a\u001b[31m\n\tb\u2028c')).toBe('a [31m b c')
+    expect(oneLine('x'.repeat(100), 10)).toBe(`${'x'.repeat(9)}…`)
   })
 
-  it('lets nothing from the program break out of its line', () => {
-    expect(oneLine('a\u001b[2Jb\r\nc\u2028d')).toBe('a [2Jb c d')
-    expect(oneLine('x'.repeat(500), 60)).toHaveLength(60)
+  it('shows a list in a query by its first item', () => {
+    expect(shortUrl('/prices?sku=A,B,C')).toBe('/prices?sku=A,... (3)')
+    expect(shortUrl('/rates')).toBe('/rates')
   })
 })

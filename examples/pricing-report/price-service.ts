@@ -2,7 +2,7 @@
  * The suppliers' price service: a real HTTP server on this machine, with a rate limit.
  *
  * `GET /prices?sku=A,B,...` (at most 50) and `GET /rates`. After six requests it answers 429 with `Retry-After: 1`,
- * and takes requests again once that second is over. The same catalogue always gives the same prices.
+ * and takes requests again once that second is over; for SKUs that it has lost it answers 503. The same catalogue always gives the same prices.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -13,6 +13,16 @@ export interface PriceServiceOptions {
   readonly allowance?: number
   /** Length of that pause in seconds; clients expect whole ones. Default 1. */
   readonly retryAfterSeconds?: number
+  /** Beginnings of SKUs that it has lost: it answers 503 to whoever asks for one. Default none. */
+  readonly lost?: readonly string[]
+  /** Told of every request that was answered. */
+  readonly onAnswer?: (answer: PriceAnswer) => void
+}
+
+export interface PriceAnswer {
+  /** Path and query. */
+  readonly url: string
+  readonly status: number
 }
 
 export interface PriceService {
@@ -77,7 +87,7 @@ function send(
 /** Starts the service on a free port of the loopback interface. */
 export async function startPriceService(
   products: readonly Product[],
-  { allowance = 6, retryAfterSeconds = 1 }: PriceServiceOptions = {},
+  { allowance = 6, retryAfterSeconds = 1, lost = [], onAnswer }: PriceServiceOptions = {},
 ): Promise<PriceService> {
   const bySku = new Map(products.map((product) => [product.sku, product]))
   let requests = 0
@@ -100,6 +110,10 @@ export async function startPriceService(
     const skus = (url.searchParams.get('sku') ?? '').split(',').filter((sku) => sku !== '')
     if (skus.length === 0 || skus.length > MAX_BATCH) {
       send(response, 400, { error: `sku takes 1 to ${MAX_BATCH} comma-separated SKUs` })
+      return
+    }
+    if (skus.some((sku) => lost.some((beginning) => sku.startsWith(beginning)))) {
+      send(response, 503, { error: 'some prices are lost' })
       return
     }
     const prices: unknown[] = []
@@ -127,7 +141,10 @@ export async function startPriceService(
     else send(response, 404, { error: 'not found' })
   }
 
-  const server = createServer(answer)
+  const server = createServer((request, response) => {
+    answer(request, response)
+    onAnswer?.({ url: request.url ?? '', status: response.statusCode })
+  })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(0, '127.0.0.1', resolve)

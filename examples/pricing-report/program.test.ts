@@ -1,230 +1,202 @@
-/** The program with stand-ins for what it is granted: what it does about trouble, and what its report looks like. */
+/** The programs of the plan, each alone, with stand-ins for what it is granted: what they do about trouble, and what comes out. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { declareCapabilities } from '../../src/capability/declare-capabilities.ts'
-import { CaissonError, capability, openRuntime, type Runtime } from '../../src/entry/node.ts'
+import { capability, openRuntime, type PlanNode, type Runtime } from '../../src/entry/node.ts'
 import { openJob } from './job.ts'
-import { readProgram } from './program-source.ts'
-import { GRANTS, LIMITS } from './terms.ts'
+import { readPlan } from './plan-source.ts'
+import type { Batch } from './program/products.ts'
+import { PROGRAM_GRANTS } from './terms.ts'
 
-interface Row {
-  readonly sku: string
-  readonly name: string
-  readonly category: string
-  readonly unit: string
-  readonly base_price: number
-  readonly currency: string
-  readonly supplier: string
-  readonly stock: number
-}
+const { plan } = await readPlan()
 
-function row(at: number, changes: Partial<Row> = {}): Row {
-  return {
-    sku: `SKU-${at}`,
-    name: `Thing ${at}`,
-    category: at % 2 ? 'Odd' : 'Even',
-    unit: 'piece',
-    base_price: 100,
-    currency: 'EUR',
-    supplier: 'Somebody',
-    stock: 10,
-    ...changes,
-  }
-}
-
-interface World {
-  readonly rows: readonly Row[]
-  readonly priceOf: (sku: string) => number | undefined
-  readonly lacksLeadTimes?: boolean
-  /** Statuses that come before the service answers. */
-  readonly refusals?: number[]
-}
-
-interface Written {
-  readonly name: string
-  readonly mediaType: string
-  readonly data: string
-}
-
-/** What the program did to its world. */
-interface Deeds {
-  readonly urls: string[]
-  readonly sleeps: number[]
-  readonly queries: string[]
-  readonly written: Written[]
-}
-
-const RATES = { EUR: 1, USD: 2, GBP: 0.5 }
-let world: World
-let deeds: Deeds
-let refusals: number[]
+/** Statuses that come before the service answers. */
+let refusals: number[] = []
+let urls: string[] = []
+let sleeps: number[] = []
 let runtime: Runtime
-const program = await readProgram()
-
-const standIns = [
-  capability({
-    name: 'sql.query',
-    description: 'Rows of the world',
-    effect: 'read',
-    invoke: (args) => {
-      const { text } = args as { text: string }
-      deeds.queries.push(text)
-      if (text.includes('lead_time_days') && world.lacksLeadTimes !== false) {
-        throw new CaissonError('query_failed', 'column does not exist')
-      }
-      const suppliers = [...new Set(world.rows.map(({ supplier }) => supplier))]
-      const rows = text.includes('base_price')
-        ? world.rows
-        : suppliers.map((supplier) => ({ supplier, products: 1 }))
-      return { rows }
-    },
-  }),
-  capability({
-    name: 'net.fetch',
-    description: 'Prices of the world',
-    effect: 'read',
-    invoke: (args) => {
-      const { url } = args as { url: string }
-      deeds.urls.push(url)
-      const status = refusals.shift() ?? 200
-      if (status !== 200) return { status, headers: { 'retry-after': '2' }, body: '{}' }
-      const skus = decodeURIComponent(url).split('sku=')[1]?.split(',') ?? []
-      const prices = skus.flatMap((sku) => {
-        const price = world.priceOf(sku)
-        return price === undefined ? [] : [{ sku, price, currency: 'EUR' }]
-      })
-      const body = url.endsWith('/rates') ? { rates: RATES } : { asOf: '2026-01-16T06:00:00Z', prices }
-      return { status, headers: {}, body: JSON.stringify(body) }
-    },
-  }),
-  capability({
-    name: 'clock.sleep',
-    description: 'Takes no time',
-    effect: 'read',
-    invoke: (args) => {
-      deeds.sleeps.push((args as { ms: number }).ms)
-      return null
-    },
-  }),
-  capability({
-    name: 'artifacts.write',
-    description: 'Keeps it for the test',
-    effect: 'write',
-    invoke: (args) => {
-      const artifact = args as Written
-      deeds.written.push(artifact)
-      const { name, mediaType, data } = artifact
-      return { name, digest: 'sha256:0', mediaType, bytes: data.length }
-    },
-  }),
-]
-
 beforeAll(async () => {
+  const standIns = [
+    capability({
+      name: 'net.fetch',
+      description: 'Prices',
+      effect: 'read',
+      invoke: (args) => {
+        const { url } = args as { url: string }
+        urls.push(url)
+        const status = refusals.shift() ?? 200
+        if (status !== 200) return { status, headers: { 'retry-after': '2' }, body: '{}' }
+        const skus = decodeURIComponent(url).split('sku=')[1]?.split(',') ?? []
+        const prices = skus.filter((sku) => sku !== 'SKU-7').map((sku) => ({ sku, price: 110 }))
+        return { status, headers: {}, body: JSON.stringify({ asOf: '2026-01-16T06:00:00Z', prices }) }
+      },
+    }),
+    capability({
+      name: 'clock.sleep',
+      description: 'Takes no time',
+      effect: 'read',
+      invoke: (args) => {
+        sleeps.push((args as { ms: number }).ms)
+        return null
+      },
+    }),
+  ]
   runtime = await openRuntime({ capabilities: standIns })
 })
 afterAll(() => runtime.close())
 
-async function runProgram(given: World) {
-  world = given
-  refusals = [...(given.refusals ?? [])]
-  deeds = { urls: [], sleeps: [], queries: [], written: [] }
-  const { source, fileName, modules } = program
-  const outcome = await runtime.run(source, {
-    input: { priceService: 'http://prices.test' },
-    grants: GRANTS,
-    limits: LIMITS,
-    fileName,
-    modules,
+/** Runs the program of a node. */
+async function runNode(node: PlanNode | undefined, input: unknown): Promise<unknown> {
+  if (node?.kind !== 'program') throw new Error('The plan has no such program.')
+  const outcome = await runtime.run(node.source ?? '', {
+    input,
+    language: 'ts',
+    ...(node.modules && { modules: node.modules }),
+    ...(node.grants && { grants: PROGRAM_GRANTS }),
   })
   if (outcome.status !== 'completed') throw new Error(JSON.stringify(outcome))
-  const result = outcome.value as Record<string, unknown>
-  return { ...deeds, result, html: deeds.written[0]?.data ?? '' }
+  return outcome.value
 }
 
-const ROWS = Array.from({ length: 120 }, (_, at) => row(at))
+const prices = plan.nodes.prices?.kind === 'each' ? plan.nodes.prices.do.nodes : {}
 
-describe('the program', () => {
-  it('asks for prices in batches, computes the changes and hands over one HTML file', async () => {
-    const { result, urls, written } = await runProgram({ rows: ROWS, priceOf: () => 110 })
-    expect(urls.map((url) => url.split('?')[0])).toEqual([
-      'http://prices.test/rates',
-      ...Array(3).fill('http://prices.test/prices'),
-    ])
-    expect(result).toMatchObject({ products: 120, priced: 120, dearer: 120, cheaper: 0, averageChange: 0.1 })
-    expect(written.map(({ name, mediaType }) => [name, mediaType])).toEqual([
-      ['pricing-report.html', 'text/html'],
-    ])
-  })
+const row = (at: number, changes: object = {}) => ({
+  sku: `SKU-${at}`,
+  name: `Thing ${at}`,
+  category: at % 2 ? 'Odd' : 'Even',
+  unit: 'piece',
+  base_price: 100,
+  currency: 'EUR',
+  supplier: 'Somebody',
+  stock: 10,
+  ...changes,
+})
+const ROWS = Array.from({ length: 10 }, (_, at) => row(at))
 
-  it('takes its fallback when a query is invalid, and says so', async () => {
-    const { queries, result, html } = await runProgram({ rows: ROWS, priceOf: () => 100 })
-    expect(queries.map((sql) => sql.includes('lead_time_days'))).toEqual([false, true, false])
-    expect(result.notes).toContain('Lead times are left out: the catalogue does not have them.')
-    expect(html).toContain('Lead times are left out')
-    const without = await runProgram({ rows: ROWS, priceOf: () => 100, lacksLeadTimes: false })
-    expect(without.queries).toHaveLength(2)
+const ask = async (given: number[]): Promise<Batch> => {
+  refusals = given
+  urls = []
+  sleeps = []
+  return (await runNode(prices.ask, { service: 'http://prices.test', products: ROWS })) as Batch
+}
+
+describe('the program that asks for prices', () => {
+  it('asks once for all of them', async () => {
+    expect(await ask([])).toMatchObject({ from: 'service', waitedSeconds: 0, asOf: '2026-01-16T06:00:00Z' })
+    expect(urls).toHaveLength(1)
   })
 
   it('sleeps for as long as the service asks, then repeats that request and goes on', async () => {
-    const { sleeps, urls, result } = await runProgram({
-      rows: ROWS,
-      priceOf: () => 100,
-      refusals: [200, 429, 429],
-    })
+    expect((await ask([429, 429])).waitedSeconds).toBe(4)
     expect(sleeps).toEqual([2000, 2000])
-    expect(urls).toHaveLength(6)
-    expect(urls[1]).toBe(urls[3])
-    expect(result).toMatchObject({ priced: 120 })
+    expect(new Set(urls).size).toBe(1)
   })
 
-  it('leaves out what has no price, and names it', async () => {
-    const { result } = await runProgram({ rows: ROWS, priceOf: (sku) => (sku === 'SKU-7' ? undefined : 90) })
-    expect(result).toMatchObject({ products: 120, priced: 119, cheaper: 119, averageChange: -0.1 })
-    expect(result.notes).toContain('1 product has no current price: SKU-7.')
+  it('fails where the service does: what happens then is said by the plan', async () => {
+    await expect(ask([503])).rejects.toThrow(/the price service answered 503/)
+    const known = (await runNode(prices['last-known'], { products: ROWS })) as Batch
+    expect(known).toMatchObject({
+      from: 'catalogue',
+      prices: [{ sku: 'SKU-0', price: 100 }, {}, {}, {}, {}, {}, {}, {}, {}, {}],
+    })
+  })
+})
+
+interface Made {
+  readonly html: string
+  readonly summary: {
+    readonly priced: number
+    readonly averageChange: number
+    readonly notes: readonly string[]
+  }
+}
+
+const make = async (
+  products: readonly object[],
+  batches: readonly object[],
+  leadTimes: unknown = null,
+): Promise<Made> =>
+  (await runNode(plan.nodes.report, {
+    products,
+    suppliers: [{ supplier: 'Somebody', products: products.length }],
+    leadTimes,
+    rates: JSON.stringify({ rates: { EUR: 1, USD: 2, GBP: 0.5 } }),
+    batches,
+  })) as Made
+
+describe('the program that makes the report', () => {
+  it('computes the changes, and says what is missing and why', async () => {
+    const cached = { from: 'catalogue', asOf: '', waitedSeconds: 0, prices: [{ sku: 'SKU-9', price: 100 }] }
+    const { summary, html } = await make(ROWS, [await ask([429]), cached], { rows: [] })
+    expect(summary).toMatchObject({ priced: 9, averageChange: 0.0889 })
+    expect(summary.notes).toEqual([
+      'Lead times are left out: the catalogue does not have them.',
+      'The price service asked for a pause; the program waited and went on.',
+      '1 prices are those of the catalogue: the price service did not give them.',
+      '1 product has no current price: SKU-7.',
+    ])
+    expect(html).toContain('Lead times are left out')
   })
 
   it('converts to euros', async () => {
     const rows = [row(1, { currency: 'USD' }), row(2, { currency: 'GBP' })]
-    const { html } = await runProgram({ rows, priceOf: () => 100 })
+    const batch = {
+      from: 'service',
+      asOf: '2026-01-16T06:00:00Z',
+      waitedSeconds: 0,
+      prices: [
+        { sku: 'SKU-1', price: 100 },
+        { sku: 'SKU-2', price: 100 },
+      ],
+    }
+    const { html } = await make(rows, [batch])
     expect(html).toContain('<td class="n">50.00</td>')
     expect(html).toContain('<td class="n">200.00</td>')
   })
 
-  it('shows hostile names as text', async () => {
+  it('shows hostile names as text, and needs nothing from outside', async () => {
     const evil = '"><script>alert(1)</script>&\''
     const rows = [row(1, { name: evil, category: evil, supplier: evil, unit: evil }), row(2)]
-    const { html } = await runProgram({ rows, priceOf: () => 101 })
+    const { html } = await make(rows, [await ask([])])
     expect(html).not.toContain('<script')
     expect(html).toContain('&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;&#39;')
-  })
-
-  it('needs nothing from outside', async () => {
-    const { html } = await runProgram({ rows: ROWS, priceOf: () => 99 })
     expect(html).not.toMatch(/(?:src|href)=|url\(|@import|https?:/)
-    expect(html.match(/<svg /g)).toHaveLength(2)
     expect(html).not.toMatch(/NaN|undefined|Infinity|\[object/)
   })
 })
 
-describe('what the program takes for granted', () => {
+describe('the program that compares', () => {
+  const summary = { priced: 1, averageChange: 0, categories: {}, notes: [] }
+  it('tells what a reader would see change, and nothing else', async () => {
+    const compare = (before: unknown, after: unknown) => runNode(plan.nodes.compare, { before, after })
+    expect(await compare(summary, summary)).toEqual([])
+    expect(await compare(null, summary)).toEqual(['Nothing is published yet: all of it is new.'])
+    expect(await compare(summary, { ...summary, averageChange: 0.1, notes: ['so'] })).toEqual([
+      'Average change: +10.0\u202f% (was 0.0\u202f%)',
+      'New note: so',
+    ])
+  })
+})
+
+describe('what the programs take for granted', () => {
   it('is declared as the host would print it', async () => {
-    const outDirectory = mkdtempSync(join(tmpdir(), 'caisson-declared-'))
+    const reportsDirectory = mkdtempSync(join(tmpdir(), 'caisson-declared-'))
     const job = await openJob({
       origin: 'http://127.0.0.1:1',
-      outDirectory,
+      reportsDirectory,
       database: 'when asked',
       say: () => {},
     })
     try {
-      const granted = job.capabilities.filter(({ name }) => GRANTS.some((grant) => grant.capability === name))
+      const granted = job.capabilities.filter(({ name }) => PROGRAM_GRANTS.includes(name))
       const printed = declareCapabilities(granted).replace(/(127\.0\.0\.1):\d+/, '$1')
       const kept = readFileSync(new URL('./program/guest.d.ts', import.meta.url), 'utf8')
       expect(kept.slice(kept.indexOf('declare '))).toBe(printed)
     } finally {
       await job[Symbol.asyncDispose]()
-      rmSync(outDirectory, { recursive: true })
+      rmSync(reportsDirectory, { recursive: true })
     }
   })
 })

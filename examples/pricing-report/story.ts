@@ -1,24 +1,38 @@
 /**
- * The main job from start to end: a process runs the program and is killed in mid-await, a second one goes on, and a
- * page in a browser does the same from the same checkpoint.
+ * The main job from start to end: a plan is proposed and approved, a process that runs it is killed in mid-await, a second
+ * one goes on from exactly the point that a person saw, the person decides over what is published, and the record of it
+ * all is verified. A page in a browser does the same again, from a checkpoint and from the plan.
  *
- * 1. A call whose answer was recorded is not made again, by nobody: counted here, and an end with an error otherwise.
- * 2. The page must end with the value, the fuel and the state digest of the process: an end with an error otherwise.
+ * Each of these must hold, or the story ends with an error:
+ * 1. No answer of the price service is asked for twice, whoever died.
+ * 2. The page repeats the program with the same value, fuel and state digest.
+ * 3. The plan in the page comes to the same report.
  */
 import { rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { openDirectoryRunStore } from '../../host-bindings/store/node/directory-run-store.node.ts'
-import type { Outcome, RunHead, RunStore } from '../../src/entry/node.ts'
+import {
+  CaissonError,
+  openRuntime,
+  type PlanRun,
+  type RunHead,
+  type RunStore,
+  type Runtime,
+} from '../../src/entry/node.ts'
 import { readProducts } from './catalogue.ts'
-import type { JobEvent, JobOrder } from './job-events.ts'
-import { type JobEnd, startJob } from './job-run.ts'
-import { type Narrator, oneLine } from './narrator.ts'
+import { openJob } from './job.ts'
+import type { JobOrder } from './job-events.ts'
+import { startJob } from './job-run.ts'
+import { type Narrator, oneLine, shortUrl } from './narrator.ts'
 import { packRun } from './packed-run.ts'
-import { openPageVisit, type PageVisit } from './page-visit.ts'
-import { startPriceService } from './price-service.ts'
-import { readProgram } from './program-source.ts'
-import { repeatInPage } from './repeat-in-page.ts'
-import { CHECKPOINT_EVERY, GRANTS, LIMITS, RUN } from './terms.ts'
+import { openPageVisit } from './page-visit.ts'
+import { readPlan } from './plan-source.ts'
+import { type PriceAnswer, startPriceService } from './price-service.ts'
+import { seedReports } from './reports.ts'
+import { short, tellJob, tellOutcome, tellView } from './tell-run.ts'
+import { LOST, MODEL, PERSON, PROGRAM_GRANTS, REPORT, RUN } from './terms.ts'
+import { type Remembered, visitPage } from './visit-page.ts'
+import { withChangedByte } from './watched-store.ts'
 
 export interface StoryOptions {
   readonly narrator: Narrator
@@ -26,188 +40,204 @@ export interface StoryOptions {
   readonly outDirectory: string
 }
 
-/** How long the program may sleep before its process is killed. */
+/** How long a program may sleep before its process is killed. */
 const ASLEEP_MS = 300
+
+/** What the chapters share. */
+interface Stage {
+  readonly narrator: Narrator
+  readonly store: RunStore
+  readonly runtime: Runtime
+  readonly order: Omit<JobOrder, 'act' | 'from' | 'point'>
+  /** What the price service answered. */
+  readonly answers: readonly PriceAnswer[]
+}
 
 /** @returns whether all went as it must */
 export async function tellStory({ narrator, outDirectory }: StoryOptions): Promise<boolean> {
   const { say, plain } = narrator
   const storeDirectory = join(outDirectory, 'runs')
-  await rm(storeDirectory, { recursive: true, force: true })
-  plain('A pricing report, made by a program that a model could have written and nobody has read.')
-  plain('The process that runs it will be killed. A second one goes on, and a browser does it again.')
+  const reportsDirectory = join(outDirectory, 'reports')
+  for (const folder of [storeDirectory, reportsDirectory, join(outDirectory, 'page-reports')])
+    await rm(folder, { recursive: true, force: true })
+  plain('A pricing report, as a plan that a model could have written: its programs have been read by nobody.')
+  plain('The process that runs it will be killed. Another one goes on, and a browser does it again.')
   plain()
-  const service = await startPriceService(await readProducts())
-  say('price service', `${service.origin}, asks for a pause after six requests`)
-  let opening: Promise<PageVisit | string> | undefined
+  await seedReports(reportsDirectory)
+  const answers: PriceAnswer[] = []
+  const service = await startPriceService(await readProducts(), {
+    lost: LOST,
+    onAnswer: (answer) => {
+      answers.push(answer)
+      say('price service', `${shortUrl(answer.url)} -> ${answer.status}`)
+    },
+  })
+  say('price service', `${service.origin}, asks for a pause after six requests, and has lost some prices`)
+  const job = await openJob({ origin: service.origin, reportsDirectory, database: 'when asked', say })
+  const store = await openDirectoryRunStore(storeDirectory)
+  const runtime = await openRuntime({ capabilities: job.capabilities, store })
+  const order = { origin: service.origin, reportsDirectory, storeDirectory }
+  const stage: Stage = { narrator, store, runtime, order, answers }
+  const opening = openPageVisit().catch(reasonOf)
   try {
-    const order = { origin: service.origin, outDirectory, storeDirectory }
-    const first = await beginAndKill({ ...order, act: 'begin' }, narrator)
-    const store = await openDirectoryRunStore(storeDirectory)
-    try {
-      const head = await store.head(RUN)
-      if (head === undefined) throw new Error('The killed process left nothing.')
-      await tellRemains(store, head, first, narrator)
-      // Meanwhile: neither waits for the other.
-      opening = openPageVisit().catch(reasonOf)
-      const second = await goOn({ ...order, act: 'go on' }, first, narrator)
-      const { outcome, artifacts } = second
-      tellOutcome(outcome, narrator)
-      const alike = await repeatInPage(await opening, await packRun(store, RUN, head), outcome, narrator)
-      plain()
-      for (const { path, bytes } of artifacts) {
-        say('report', `${shortPath(path)} (${(bytes / 1024).toFixed(0)} KiB)`)
-      }
-      return outcome.status === 'completed' && alike
-    } finally {
-      await store.close()
-    }
+    const run = await propose(stage)
+    const asleep = await startAndKill(stage, run)
+    await confirmAndGoOn(stage, run)
+    const output = await decide(stage, run)
+    checkServiceAskedOnce(stage)
+    const verified = await verify(stage)
+    const remembered = await remember(stage, asleep, output, run)
+    const alike = await visitPage(await opening, remembered, outDirectory, narrator)
+    plain()
+    say('report', shortPath(join(reportsDirectory, REPORT)))
+    return verified && alike
   } finally {
+    await runtime.close()
+    await store.close()
+    await job[Symbol.asyncDispose]()
     const visit = await opening
     if (typeof visit === 'object') await visit.close()
     await service.close()
   }
 }
 
-/** Begins the run, and kills its process while the program waits for the price service. */
-async function beginAndKill(order: JobOrder, narrator: Narrator): Promise<JobEnd> {
+/** The model proposes; a person reads what, and approves exactly that. */
+async function propose({ runtime, order, narrator }: Stage): Promise<PlanRun> {
   const { say, plain } = narrator
-  const { fileName, lines, modules } = await readProgram()
-  const files = `program/${fileName} and ${Object.keys(modules).length} modules`
-  const job = startJob(order, (event) => {
-    if (event.type === 'ready') {
-      say('program', `${files}, ${lines} lines of TypeScript, as they are written`)
-      say('isolate', `one of its own (engine ${event.engine})`)
-      for (const { capability, calls } of GRANTS) {
-        say('granted', `${capability}, ${calls === 1 ? 'one call' : `at most ${calls} calls`}`)
-      }
-      plain()
-    } else {
-      tellEvent(event, narrator)
-    }
-    if (event.type === 'intent' && event.record.capability === 'clock.sleep') setTimeout(job.kill, ASLEEP_MS)
-  })
-  say('process 1', `pid ${job.pid}; a checkpoint every ${CHECKPOINT_EVERY} answers, every call in a log`)
-  const end = await job.ended
-  if (end.outcome !== undefined) {
-    throw new Error(
-      `The process ended before it could be killed: ${endOf(end.outcome.outcome, narrator.textWidth)}`,
+  const plan = await readPlan()
+  const { name, version, grants = [], nodes } = plan.plan
+  const run = await runtime.propose(plan, { by: MODEL, run: RUN, input: { priceService: order.origin } })
+  const { request, budget } = await run.view()
+  say(
+    'proposed',
+    `by ${MODEL}: ${name} ${version}, ${Object.keys(nodes).length} nodes, ${short(plan.digest)}`,
+  )
+  for (const grant of grants) {
+    const { capability, calls } = typeof grant === 'string' ? { capability: grant, calls: undefined } : grant
+    say(
+      'may call',
+      `${capability}${calls === undefined ? '' : `, at most ${calls === 1 ? 'once' : `${calls} times`}`}`,
     )
   }
-  say('SIGKILL', 'process 1 is gone, in mid-await: the program slept, as the 429 had asked')
-  return end
-}
-
-async function tellRemains(
-  store: RunStore,
-  { chain }: RunHead,
-  { answered, open }: JobEnd,
-  { say, plain }: Narrator,
-): Promise<void> {
-  const blobs = await Promise.all(chain.map((id) => store.getBlob(id)))
-  const kibibytes = blobs.reduce((sum, blob) => sum + (blob?.length ?? 0), 0) / 1024
   say(
-    'on the disk',
-    `the checkpoint (${kibibytes.toFixed(0)} KiB); a log with ${answered.size} answers, ${open.length} call without`,
+    'may spend',
+    `${(budget?.fuel ?? 0) / 1e6} million units of fuel, ${budget?.calls} calls, ${budget?.steps} steps`,
   )
+  try {
+    await run.start({ by: PERSON })
+    throw new Error('It started without an approval.')
+  } catch (error) {
+    if (!CaissonError.is(error, 'invalid_transition')) throw error
+  }
+  await run.approve({ by: PERSON, digest: request })
+  say('approved', `by ${PERSON}: exactly ${short(request)}, plan, input and tools`)
   plain()
+  return run
 }
 
-/** A second process, which knows nothing but the store. */
-async function goOn(
-  order: JobOrder,
-  first: JobEnd,
-  narrator: Narrator,
-): Promise<NonNullable<JobEnd['outcome']>> {
-  const { say } = narrator
-  const job = startJob(order, (event) => {
-    if (event.type !== 'resumed') {
-      tellEvent(event, narrator)
-      return
-    }
-    const fromLog = event.answersRepeated
-    say(
-      'replayed',
-      `${first.answered.size - fromLog} answers are in the checkpoint, ${fromLog} come from the log: no call for them`,
-    )
-    say('', '.. the sleep has no answer in the log; it changes nothing, so it is made again')
-    for (const intent of first.open) narrator.intent(intent)
+/** What slept when its process was killed. */
+interface Asleep {
+  readonly run: string
+  readonly head: RunHead
+}
+
+/** Starts the run, and kills its process while a program waits for the price service. */
+async function startAndKill({ order, narrator, store }: Stage, run: PlanRun): Promise<Asleep> {
+  const { say, plain } = narrator
+  const { events: from } = await run.view()
+  const job = startJob({ ...order, act: 'start', from }, (event) => {
+    tellJob(event, narrator)
+    if (event.type === 'call' && event.capability === 'clock.sleep') setTimeout(job.kill, ASLEEP_MS)
   })
-  say('process 2', `pid ${job.pid} takes the run up at that await`)
-  const { outcome, made } = await job.ended
-  if (outcome === undefined) throw new Error('The second process did not come to an end.')
-  const twice = [...made].filter((id) => first.answered.has(id))
-  if (twice.length > 0) throw new Error(`Calls ${twice.join(', ')} were made again.`)
-  const again = [...made].filter((id) => first.made.has(id)).length
-  const cutOff = first.made.size - first.answered.size
-  say(
-    'calls',
-    `process 1 made ${first.made.size} and has ${first.answered.size} answers: its end cut off ${cutOff}`,
-  )
+  say('process 1', `pid ${job.pid} runs it; all that happens is on the disk before anything follows from it`)
+  const { outcome } = await job.ended
+  if (outcome !== undefined)
+    throw new Error(`The process ended before it could be killed: ${outcome.outcome.status}.`)
+  say('SIGKILL', 'process 1 is gone, in mid-await: a program slept, as the 429 had asked')
+  plain()
+  for (const name of await store.runs()) {
+    const head = name.startsWith(`${RUN}.`) ? await store.head(name) : undefined
+    if (head !== undefined && new TextDecoder().decode(head.summary).includes('clock.sleep'))
+      return { run: name, head }
+  }
+  throw new Error('The killed process left no program that sleeps.')
+}
+
+/** A person looks where the run stands, confirms exactly that, and a second process goes on. */
+async function confirmAndGoOn({ order, narrator }: Stage, run: PlanRun): Promise<void> {
+  const { say } = narrator
+  const view = await run.view()
+  tellView(view, narrator)
+  const { point, events: from } = view
+  const job = startJob({ ...order, act: 'go on', point, from }, (event) => tellJob(event, narrator))
+  say('process 2', `pid ${job.pid} goes on, from the point that ${PERSON} saw`)
+  const { outcome } = await job.ended
+  if (outcome?.outcome.status !== 'waiting')
+    throw new Error(`It does not wait: ${JSON.stringify(outcome?.outcome)}`)
+  narrator.plain()
+}
+
+/** The person is shown what would change, and decides over exactly that. @returns what the run gives */
+async function decide({ order, narrator }: Stage, run: PlanRun): Promise<unknown> {
+  const { say, textWidth } = narrator
+  const [asked] = await run.requests()
+  if (asked === undefined) throw new Error('Nobody is asked.')
+  const { question = '', digest, args } = asked
+  say('asked', question)
+  const { changes } = args as { readonly changes: readonly string[] }
+  for (const line of changes) say('', `.. ${oneLine(line, textWidth - 3)}`)
+  await run.decide({ request: digest, by: PERSON, decision: 'approve', comment: 'looks right' })
+  say('decided', `by ${PERSON}: yes, over exactly ${short(digest)}`)
+  const { events: from } = await run.view()
+  const job = startJob({ ...order, act: 'go on', from }, (event) => tellJob(event, narrator))
+  say('process 3', `pid ${job.pid} goes on`)
+  const { outcome } = await job.ended
+  if (outcome?.outcome.status !== 'completed')
+    throw new Error(`It is not completed: ${JSON.stringify(outcome?.outcome)}`)
+  tellOutcome(outcome.outcome, await run.view(), narrator)
+  return outcome.outcome.output
+}
+
+/** Who asks again for what was answered has lost something. */
+function checkServiceAskedOnce({ answers, narrator }: Stage): void {
+  const answered = answers.filter(({ status }) => status === 200).map(({ url }) => url)
+  const twice = answered.filter((url, at) => answered.indexOf(url) !== at)
+  if (twice.length > 0) throw new Error(`Asked again for what was answered: ${twice.join(', ')}`)
+  narrator.say('asked twice', `of the ${answered.length} answers of the price service: none`)
+}
+
+/** Everything is done again from the record alone; and a record with one changed byte is found out. */
+async function verify({ runtime, store, order, narrator }: Stage): Promise<boolean> {
+  const { say } = narrator
+  const { ok, events, executed, difference } = await runtime.verify(RUN)
+  if (!ok) {
+    say('verify', `DIFFERENT: ${oneLine(difference?.message ?? '', narrator.textWidth)}`)
+    return false
+  }
+  say('verified', `${events} events, ${executed} programs executed again: the same fuel, the same digests`)
+  const at = Math.floor(events / 2)
+  const job = await openJob({ ...order, database: 'when asked', say: () => {} })
+  const forger = await openRuntime({ capabilities: job.capabilities, store: withChangedByte(store, RUN, at) })
+  const forged = await forger.verify(RUN)
+  await forger.close()
+  await job[Symbol.asyncDispose]()
+  if (forged.ok) throw new Error('A changed byte was not found out.')
   say(
     '',
-    `process 2 made ${made.size}: what was cut off once more (${again}), and ${made.size - again} new ones`,
+    `.. and with one byte of entry ${at} changed: ${oneLine(forged.difference?.message ?? '', narrator.textWidth - 40)}`,
   )
-  say('', `made twice, of the ${first.answered.size} that were answered: none`)
-  return outcome
+  return true
 }
 
-function tellEvent(event: JobEvent, narrator: Narrator): void {
-  switch (event.type) {
-    case 'say':
-      narrator.say(event.topic, event.text)
-      break
-    case 'intent':
-      narrator.intent(event.record)
-      break
-    case 'result':
-      narrator.result(event.record)
-      break
-    case 'checkpoint':
-      narrator.say('checkpoint', `${(event.bytes / 1024).toFixed(1)} KiB, on the disk`)
-      break
-    case 'ready':
-    case 'resumed':
-    case 'outcome':
-      break // told where they matter
-  }
-}
-
-function tellOutcome(outcome: Outcome, { say, plain, textWidth }: Narrator): void {
-  plain()
-  plain('What the program printed, in both processes:')
-  for (const { level, text } of outcome.logs)
-    plain(`   console.${level.padEnd(5)}  ${oneLine(text, textWidth)}`)
-  plain()
-  say(outcome.status, endOf(outcome, textWidth))
-  for (const line of usageLines(outcome.usage)) say('used', line)
-}
-
-/** How it ended, in one line. */
-function endOf(outcome: Outcome, width: number): string {
-  switch (outcome.status) {
-    case 'completed':
-      return oneLine(JSON.stringify(outcome.value), width)
-    case 'failed':
-      return oneLine(`${outcome.error.name}: ${outcome.error.message}`, width)
-    case 'exhausted':
-      return oneLine(outcome.message, width)
-    case 'suspended':
-      return `${outcome.pending.length} calls wait`
-  }
-}
-
-/** What was used of what was allowed. */
-function usageLines(usage: Outcome['usage']): string[] {
-  const million = (units: number): string => (units / 1e6).toFixed(0)
-  const mebibytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(1)
-  const kibibytes = (bytes: number): string => (bytes / 2 ** 10).toFixed(0)
-  return [
-    `fuel      ${million(usage.fuel)} of ${million(LIMITS.fuel)} million units`,
-    `memory    ${mebibytes(usage.memoryBytes)} of ${mebibytes(LIMITS.memoryBytes)} MiB`,
-    `calls     ${usage.calls} of ${LIMITS.calls}, ${kibibytes(usage.bytesIn)} KiB in, ${kibibytes(usage.bytesOut)} KiB out`,
-    `time      ${(usage.wallMs / 1000).toFixed(2)} of ${LIMITS.wallMs / 1000} s, over both processes`,
-  ]
+/** What the page has to come to. */
+async function remember(
+  { runtime, store }: Stage,
+  { run, head }: Asleep,
+  output: unknown,
+  plan: PlanRun,
+): Promise<Remembered> {
+  const program = await runtime.repeat(run, { grants: PROGRAM_GRANTS, stateDigest: true })
+  return { packed: await packRun(store, run, head), program, plan: plan.plan, output }
 }
 
 function shortPath(path: string): string {

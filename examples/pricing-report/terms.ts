@@ -1,22 +1,16 @@
-/** What the program may use, whatever process or page it is in. */
-import type { GrantRule, Limits } from '../../src/entry/exports.ts'
+/** What is agreed between the processes, the page and the person of the story. */
+import type { Grant } from '../../src/entry/exports.ts'
 
 /** Name of the run in its store. */
 export const RUN = 'pricing-report'
+export const REPORT = 'pricing-report.html'
 
-/** A checkpoint is taken after so many answers. */
-export const CHECKPOINT_EVERY = 4
+/** What the program may call that the process dies under: as its node in the plan says. */
+export const PROGRAM_GRANTS: readonly Grant[] = ['net.fetch', 'clock.sleep']
 
-export const GRANTS: readonly (GrantRule & { readonly capability: string; readonly calls: number })[] = [
-  { capability: 'sql.query', calls: 10 },
-  { capability: 'net.fetch', calls: 30, rate: { calls: 20, perMs: 1_000 } },
-  { capability: 'clock.sleep', calls: 5 },
-  { capability: 'artifacts.write', calls: 1 },
-]
+/** SKUs of which the price service has lost the prices, by how they begin. */
+export const LOST: readonly string[] = ['GAR']
 
-export const LIMITS: Pick<Limits, 'fuel' | 'memoryBytes' | 'wallMs' | 'calls'> = {
-  fuel: 5_000_000_000,
-  memoryBytes: 32 * 1024 * 1024,
-  wallMs: 60_000,
-  calls: 50,
-}
+/** Who says what. */
+export const MODEL = 'model'
+export const PERSON = 'ada'

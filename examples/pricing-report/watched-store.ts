@@ -24,3 +24,23 @@ export function watchedStore(store: RunStore, told: (bytes: number) => void): Ru
     },
   })
 }
+
+/** The same store, but for one byte in the middle of an entry of a run. */
+export function withChangedByte(store: RunStore, run: string, at: number): RunStore {
+  const entries: RunStore['entries'] = async (name, from, most) => {
+    const found = await store.entries(name, from, most)
+    return found.map((entry, i) => {
+      if (name !== run || from + i !== at) return entry
+      const changed = entry.slice()
+      const middle = Math.floor(changed.length / 2)
+      changed[middle] = (changed[middle] ?? 0) ^ 1
+      return changed
+    })
+  }
+  return new Proxy(store, {
+    get(target, name) {
+      const member: unknown = name === 'entries' ? entries : Reflect.get(target, name)
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+}

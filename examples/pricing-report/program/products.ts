@@ -1,7 +1,8 @@
-/** The catalogue, as far as the report needs it. */
+/** What the nodes of the plan hand to each other. */
 
 export type Currency = 'EUR' | 'USD' | 'GBP'
 
+/** A row of the catalogue. */
 export interface Product {
   readonly sku: string
   readonly name: string
@@ -18,34 +19,38 @@ export interface Supplier {
   readonly products: number
 }
 
-export function readProducts(): Promise<Product[]> {
-  return select(
-    `SELECT sku, name, category, unit, base_price::float8 AS base_price, currency, supplier, stock
-            FROM products
-           ORDER BY category, sku`,
-  )
+/** What one euro is in each currency. */
+export type Rates = Readonly<Record<Currency, number>>
+
+/** Prices of some products. */
+export interface Batch {
+  /** When they were current, in ISO 8601; empty where nobody knows. */
+  readonly asOf: string
+  /** In the currency of the product. */
+  readonly prices: readonly { readonly sku: string; readonly price: number }[]
+  readonly waitedSeconds: number
+  readonly from: 'service' | 'catalogue'
 }
 
-/** Suppliers, the largest first. @param notes hears of what they had to be read without */
-export async function readSuppliers(notes: string[]): Promise<Supplier[]> {
-  try {
-    return await select(
-      `SELECT supplier, count(*)::int AS products, avg(lead_time_days)::float8 AS lead_time
-              FROM products GROUP BY supplier ORDER BY products DESC`,
-    )
-  } catch (error) {
-    const { code } = error as { readonly code?: string }
-    console.warn(`supplier query failed (${code}): trying again without lead times`)
-    notes.push('Lead times are left out: the catalogue does not have them.')
-    return select(
-      `SELECT supplier, count(*)::int AS products
-              FROM products GROUP BY supplier ORDER BY products DESC, supplier`,
-    )
+export interface NewestPrices {
+  /** By SKU, in the currency of the product. */
+  readonly newest: ReadonlyMap<string, number>
+  readonly asOf: string
+  readonly waitedSeconds: number
+  /** Prices that the service did not give. */
+  readonly fromCatalogue: number
+}
+
+export function readBatches(batches: readonly Batch[]): NewestPrices {
+  const newest = new Map<string, number>()
+  let asOf = ''
+  let waitedSeconds = 0
+  let fromCatalogue = 0
+  for (const batch of batches) {
+    for (const { sku, price } of batch.prices) newest.set(sku, price)
+    if (batch.asOf !== '') asOf = batch.asOf
+    waitedSeconds += batch.waitedSeconds
+    if (batch.from === 'catalogue') fromCatalogue += batch.prices.length
   }
-}
-
-/** The rows are what the query says; nobody checks that. */
-async function select<Row>(text: string): Promise<Row[]> {
-  const { rows } = await sql.query({ text })
-  return rows as unknown[] as Row[]
+  return { newest, asOf, waitedSeconds, fromCatalogue }
 }

@@ -1,7 +1,6 @@
 /** The page: one HTML file that needs nothing from elsewhere. */
 import { categoryChart, distributionChart } from './charts.ts'
-import type { NewestPrices } from './prices.ts'
-import type { Product, Supplier } from './products.ts'
+import type { Product, Rates, Supplier } from './products.ts'
 import { type Group, Movement, movementOf, type PricedProduct, type Statistics } from './statistics.ts'
 import { STYLE } from './style.ts'
 import { count, day, escapeHtml, euros, grouped, percent } from './wording.ts'
@@ -11,7 +10,7 @@ export interface Report {
   readonly priced: readonly PricedProduct[]
   readonly suppliers: readonly Supplier[]
   readonly statistics: Statistics
-  readonly prices: Pick<NewestPrices, 'rates' | 'asOf'>
+  readonly prices: { readonly rates: Rates; readonly asOf: string }
   readonly notes: readonly string[]
 }
 

@@ -1,6 +1,5 @@
 /** What the newest prices mean: changes against the base prices, by category and by supplier. */
-import type { NewestPrices } from './prices.ts'
-import type { Product } from './products.ts'
+import type { NewestPrices, Product, Rates } from './products.ts'
 
 /** Which way a price went. The values are classes of the page. */
 export enum Movement {
@@ -49,7 +48,7 @@ export function movementOf(change: number): Movement {
 /** Tells the products that have a newest price from those that have none. */
 export function comparePrices(
   products: readonly Product[],
-  { newest, rates }: Pick<NewestPrices, 'newest' | 'rates'>,
+  { newest, rates }: Pick<NewestPrices, 'newest'> & { readonly rates: Rates },
 ): { readonly priced: PricedProduct[]; readonly unpriced: Product[] } {
   const priced: PricedProduct[] = []
   const unpriced: Product[] = []

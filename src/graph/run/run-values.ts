@@ -5,7 +5,8 @@
  * Invariants
  * 1. What is given back is what was kept: bytes that have another digest are refused.
  * 2. A value that cannot be kept is refused when it is kept, and makes nothing unreadable.
- * 3. What is kept was put into the store before an event that names it is written.
+ * 3. It is the same whether it comes from memory or from the store: also the order of its members.
+ * 4. What is kept was put into the store before an event that names it is written.
  */
 import { type Digest, sha256 } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
@@ -52,9 +53,10 @@ export class RunValues {
   /** @throws CaissonError `value_refused`, `value_too_large`, `value_too_deep`, `store_failed` */
   async keep(value: unknown): Promise<ValueRef> {
     const { bytes, spans } = encodeWithSpans(value, VALUE_LIMITS, PIECE_BYTES)
-    if (bytes.length <= INLINE_BYTES) return { value: copyValue(value, VALUE_LIMITS) }
+    // As whoever reads it will have it: a guest must not see the order in which somebody wrote its members.
+    const copy = decodeCanonical(bytes, VALUE_LIMITS)
+    if (bytes.length <= INLINE_BYTES) return { value: copy }
     const digest = sha256(bytes)
-    const copy = copyValue(value, VALUE_LIMITS)
     const cut = cutValue(bytes, spans)
     for (const [id, blob] of cut?.blobs ?? [[digest, bytes] as const]) await this.#put(id, blob)
     this.#hold(digest, copy, bytes.length)

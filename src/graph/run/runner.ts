@@ -16,6 +16,7 @@ import { type Action, dueMs, nextActions, nextDueMs } from './next-actions.ts'
 import type { NodeState } from './node-state.ts'
 import { NOTHING, RunContext, type RunnerParts, UNKNOWN } from './run-context.ts'
 import type { Failure, RecordedEvent, RunEvent } from './run-event.ts'
+import type { RunState } from './run-state.ts'
 import { Undoing } from './undoing.ts'
 import { WorkingNodes } from './working-nodes.ts'
 
@@ -152,7 +153,11 @@ export class Runner {
   async #pause(): Promise<boolean> {
     const { state, clock } = this.#run
     const next = state.status === 'running' ? nextDueMs(state) : undefined
-    if (next === undefined && this.#busy.size === 0) return false
+    if (this.#busy.size === 0) {
+      // A person, or an event, may take days: whoever goes on then looks whether its term is over.
+      if (next === undefined || !waitsForTime(state)) return false
+      await this.#run.journal.flush()
+    }
     const end = state.status === 'running' ? wallEndMs(state) : undefined
     const due = next === undefined || end === undefined ? (next ?? end) : Math.min(next, end)
     const changed = new Promise<void>((resolve) => {
@@ -236,6 +241,13 @@ export class Runner {
       this.#run.emit({ type: 'compensated', left: left.map(({ path }) => path) })
     }
   }
+}
+
+/** Whether a node goes on by itself, when its time has come. */
+function waitsForTime({ live }: RunState): boolean {
+  for (const { status, waiting } of live.values())
+    if (status === 'retrying' || (status === 'waiting' && waiting?.for === 'time')) return true
+  return false
 }
 
 function keyOf(action: Action): string {

@@ -51,7 +51,6 @@ export class LiveRun {
    * @param goOn drives it from there on, and after every later change
    */
   async change(make: MakeEvents, goOn: boolean = false, signal?: AbortSignal): Promise<void> {
-    if (goOn) this.#attended = true
     for (;;) {
       const held = this.#held
       if (held !== undefined && !held.isClosed) return held.record(make)
@@ -60,13 +59,13 @@ export class LiveRun {
       else break
     }
     const changed = this.#queue.then(() =>
-      this.#held === undefined ? this.#changeAlone(make, signal) : this.change(make, goOn, signal),
+      this.#held === undefined ? this.#changeAlone(make, goOn, signal) : this.change(make, goOn, signal),
     )
     this.#queue = changed.catch(() => {})
     return changed
   }
 
-  async #changeAlone(make: MakeEvents, signal: AbortSignal | undefined): Promise<void> {
+  async #changeAlone(make: MakeEvents, goOn: boolean, signal: AbortSignal | undefined): Promise<void> {
     const held = await HeldPlanRun.open(this.parts, this.owner)
     try {
       await held.record(make)
@@ -74,6 +73,7 @@ export class LiveRun {
       await held.close(true)
       throw error
     }
+    if (goOn) this.#attended = true
     if (this.#attended) this.#drive(held, signal)
     else await held.close(false)
   }
