@@ -15,6 +15,7 @@ import { benchCommand } from './commands/bench.ts'
 import { cancelCommand } from './commands/cancel.ts'
 import { collectCommand } from './commands/collect.ts'
 import { doctorCommand } from './commands/doctor.ts'
+import { forkCommand } from './commands/fork.ts'
 import { planCheckCommand, planDiffCommand, planSchemaCommand, planShowCommand } from './commands/plan.ts'
 import {
   planApproveCommand,
@@ -30,6 +31,7 @@ import { runCommand } from './commands/run.ts'
 import { runsCommand } from './commands/runs.ts'
 import { showCommand } from './commands/show.ts'
 import { typesCommand } from './commands/types.ts'
+import { verifyCommand } from './commands/verify.ts'
 import { EXIT } from './exit-code.ts'
 import { findPackageRoot } from './package-root.ts'
 import { parseFlags } from './parse-flags.ts'
@@ -45,6 +47,8 @@ const COMMANDS: readonly Command[] = [
   runsCommand,
   showCommand,
   cancelCommand,
+  verifyCommand,
+  forkCommand,
   collectCommand,
   planCheckCommand,
   planShowCommand,

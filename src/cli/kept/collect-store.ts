@@ -4,16 +4,22 @@
  * Invariants
  * 1. A run is removed by whoever holds its lease, and only if its log says under that lease that it has ended.
  * 2. A dry run changes nothing.
+ * 3. Programs of a run of a plan, and lists of its values, stay as long as the run does, and go before it.
  */
 import { nodeCheckpointPorts } from '../../../host-bindings/system/checkpoint-ports.node.ts'
 import { CaissonError } from '../../base/errors.ts'
 import { escapeText } from '../../base/escape-text.ts'
+import { ENDED } from '../../graph/run/transitions.ts'
 import type { RunStore } from '../../ports/run-store.ts'
 import { type DescribedRun, describeRun } from '../../runtime/describe-run.ts'
+import { PlanShelf } from '../../runtime/plans/plan-record.ts'
+import { readStanding } from '../../runtime/plans/read-standing.ts'
+import { watchedStore } from '../../runtime/watched-store.ts'
 import type { CheckpointKeys } from '../../snapshot/container/checkpoint-keys.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
+import { isPlanRun, ownerOfPart } from '../plan-runs/is-plan-run.ts'
 import { jsonText } from '../render/json-text.ts'
 import { refusalOf } from '../run/refusal.ts'
 import { parseDuration } from '../units/parse-duration.ts'
@@ -101,8 +107,17 @@ async function removeEnded(store: RunStore, plan: CollectPlan, endedMs: number):
   let bytes = 0
   const look = (run: string): Promise<DescribedRun> =>
     describeRun(store, run, { ports: nodeCheckpointPorts, keys: plan.keys }, TENANT)
-  for (const run of await store.runs()) {
+  const names = await store.runs()
+  const { plans, parts } = await sortPlans(store, names)
+  for (const run of names.filter((name) => !parts.has(name))) {
     try {
+      if (plans.has(run)) {
+        const isEnded = (): Promise<boolean> => isPlanOver(store, run, plan.keys, endedMs)
+        if (!(await isEnded())) continue
+        if (!plan.dryRun && !(await removePlanRun(store, run, parts, isEnded))) continue
+        runs.push(run)
+        continue
+      }
       const described = await look(run)
       if (!isOver(described, endedMs)) continue
       if (plan.dryRun) {
@@ -117,6 +132,49 @@ async function removeEnded(store: RunStore, plan: CollectPlan, endedMs: number):
     }
   }
   return { runs, leftAlone, checkpoints, bytes }
+}
+
+interface SortedPlans {
+  /** Names of runs of plans. */
+  readonly plans: ReadonlySet<string>
+  /** What belongs to one of them. */
+  readonly parts: ReadonlySet<string>
+}
+
+async function sortPlans(store: RunStore, names: readonly string[]): Promise<SortedPlans> {
+  const plans = new Set<string>()
+  for (const name of names) if (await isPlanRun(store, name)) plans.add(name)
+  return { plans, parts: new Set(names.filter((name) => plans.has(ownerOfPart(name) ?? ''))) }
+}
+
+/** By its journal, whatever its head says. */
+async function isPlanOver(
+  store: RunStore,
+  run: string,
+  keys: CheckpointKeys,
+  endedMs: number,
+): Promise<boolean> {
+  const parts = {
+    store: watchedStore(store),
+    sealing: { ports: nodeCheckpointPorts, keys },
+    plans: new PlanShelf(),
+  }
+  const { state } = await readStanding(parts, { tenant: TENANT, principal: '', run })
+  return ENDED.has(state.status ?? 'proposed') && Date.now() - state.timeMs >= endedMs
+}
+
+/** What belongs to it first: without the run, nobody would know whose they are. @returns whether it was removed */
+async function removePlanRun(
+  store: RunStore,
+  run: string,
+  parts: ReadonlySet<string>,
+  still: () => Promise<boolean>,
+): Promise<boolean> {
+  return removeHeld(store, run, async () => {
+    if (!(await still())) return false
+    for (const part of parts) if (ownerOfPart(part) === run) await removeHeld(store, part, async () => true)
+    return true
+  })
 }
 
 /** @returns whether it was removed */

@@ -117,7 +117,7 @@ async function tellStanding(run: PlanRun, { given, io, storeName }: PlanSession)
   const { status } = view
   const requests = status === 'waiting' ? await run.requests() : []
   const doubts = status === 'frozen' || status === 'interrupted' ? await run.doubts() : []
-  const next = nextCommands({ view, requests, doubts }, storeName, given)
+  const next = nextCommands({ view, plan: run.plan, requests, doubts }, storeName, given)
   if (given.has('json')) {
     const open = requests.filter(({ decided }) => decided === undefined).length
     const document = {
@@ -178,7 +178,7 @@ function tellAll(
   { given, io, storeName }: PlanSession,
 ): void {
   const sums = sumsOf(open)
-  const command = planCommand('plan approve', run.run, storeName, given, {
+  const command = planCommand('plan approve', [run.run], storeName, given, {
     more: ['--request', 'all', '--digest', digest],
   })
   if (given.has('json')) {

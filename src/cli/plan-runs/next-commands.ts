@@ -1,8 +1,10 @@
 /** What can be done with a run of a plan as it stands: in words, each with the command line that does it. */
+import type { Plan } from '../../graph/plan/plan.ts'
 import type { OpenDoubt, OpenRequest } from '../../graph/run/decisions.ts'
-import type { RunView } from '../../runtime/plans/run-view.ts'
+import type { NodeView, RunView } from '../../runtime/plans/run-view.ts'
 import type { GivenFlags } from '../command.ts'
 import { planCommand } from './plan-command.ts'
+import { visitNodes } from './run-frame.ts'
 
 export interface NextCommand {
   readonly text: string
@@ -11,19 +13,25 @@ export interface NextCommand {
 
 export interface Standing {
   readonly view: Pick<RunView, 'run' | 'status' | 'request' | 'point' | 'frozen' | 'nodes'>
+  readonly plan: Plan
   readonly requests: readonly OpenRequest[]
   readonly doubts: readonly OpenDoubt[]
 }
 
 /** The most useful first; none for a run that has ended. */
 export function nextCommands(
-  { view, requests, doubts }: Standing,
+  { view, plan, requests, doubts }: Standing,
   storeName: string,
   given: GivenFlags,
 ): readonly NextCommand[] {
   const { run, status, request, point, frozen } = view
-  const line = (command: string, more: readonly string[], tools = false): string =>
-    planCommand(command, run, storeName, given, { more, tools })
+  const line = (
+    command: string,
+    more: readonly string[],
+    tools = false,
+    words: readonly string[] = [],
+  ): string =>
+    planCommand(command, [run, ...words], storeName, given, { more, tools: tools ? plan : undefined })
   switch (status) {
     case 'proposed':
       return [
@@ -51,20 +59,36 @@ export function nextCommands(
       ]
     }
     case 'waiting':
-      return waitingCommands(requests, line)
+      return waitingCommands(requests, eventOf(view.nodes), line)
     default:
       return []
   }
 }
 
+/** An event that a node waits for. */
+function eventOf(nodes: readonly NodeView[]): string | undefined {
+  let found: string | undefined
+  visitNodes(nodes, ({ event }) => {
+    found ??= event
+  })
+  return found
+}
+
 function waitingCommands(
   requests: readonly OpenRequest[],
-  line: (command: string, more: readonly string[], tools?: boolean) => string,
+  event: string | undefined,
+  line: (command: string, more: readonly string[], tools?: boolean, words?: readonly string[]) => string,
 ): readonly NextCommand[] {
   const goOn = { text: 'then go on', command: line('resume', [], true) }
   const open = requests.filter(({ decided }) => decided === undefined)
   const [first] = open
-  if (first === undefined) return [{ ...goOn, text: 'go on' }]
+  if (first === undefined) {
+    if (requests.length > 0 || event === undefined) return [{ ...goOn, text: 'go on' }]
+    return [
+      { text: `when it happened, say so`, command: line('plan send', ['--value', 'JSON'], false, [event]) },
+      goOn,
+    ]
+  }
   const value = first.kind === 'value' ? ['--value', 'JSON'] : []
   const several =
     open.length > 1

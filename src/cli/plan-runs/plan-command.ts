@@ -1,25 +1,34 @@
 /** Command lines about a run of a plan, as they are proposed to whoever reads: quoted for a shell. */
+import { ruleOf } from '../../graph/plan/authority.ts'
+import type { Plan } from '../../graph/plan/plan.ts'
 import type { GivenFlags } from '../command.ts'
+import { flagsOfGrants } from '../kept/flags-of-grants.ts'
 import { shellQuote } from '../render/shell-quote.ts'
 
-/** Flags of a command that the next one needs too. */
-const AGAIN = ['tools', 'allow-net', 'allow-read', 'allow-write', 'key-file'] as const
+const RIGHTS = ['tools', 'allow-net', 'allow-read', 'allow-write'] as const
 
 /**
  * `caisson plan start r --store runs --tools ./tools.js`
- * @param command without `caisson`; @param more flags and values
- * @param tools whether it needs what there is to call
+ * @param command without `caisson`; @param words the run, and what stands beside it; @param more flags and values
+ * @param tools the plan, where the command needs what that calls: placeholders stand for what was not given
  */
 export function planCommand(
   command: string,
-  run: string,
+  words: readonly string[],
   storeName: string,
   given: GivenFlags,
-  { more = [], tools = false }: { readonly more?: readonly string[]; readonly tools?: boolean } = {},
+  { more = [], tools }: { readonly more?: readonly string[]; readonly tools?: Plan | undefined } = {},
 ): string {
-  const again = AGAIN.filter((name) => tools || name === 'key-file').flatMap((name) =>
-    given.values(name).flatMap((value) => [`--${name}`, value]),
-  )
-  const words = [run, '--store', storeName, ...more, ...again].map(shellQuote)
-  return ['caisson', command, ...words].join(' ')
+  const again = (names: readonly string[]): readonly string[] =>
+    names.flatMap((name) => given.values(name).flatMap((value) => [`--${name}`, value]))
+  const rights = tools === undefined ? [] : again(RIGHTS)
+  const wanted = tools === undefined || rights.length > 0 ? rights : placeholders(tools)
+  const all = [...words, '--store', storeName, ...more, ...wanted, ...again(['key-file'])]
+  return ['caisson', command, ...all.map(shellQuote)].join(' ')
+}
+
+/** What is granted is what the plan says: `--grant` is no flag of these commands. */
+function placeholders({ grants = [] }: Plan): readonly string[] {
+  const flags = flagsOfGrants(grants.map((grant) => ruleOf(grant).capability))
+  return flags.filter((word, i) => word !== '--grant' && flags[i - 1] !== '--grant')
 }

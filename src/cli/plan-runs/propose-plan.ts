@@ -101,7 +101,7 @@ async function tellProposal(
 ): Promise<void> {
   const { stdout } = io
   const view = await run.view()
-  const next = nextCommands({ view, requests: [], doubts: [] }, storeName, given)
+  const next = nextCommands({ view, plan: run.plan, requests: [], doubts: [] }, storeName, given)
   if (given.has('json')) {
     const { status, plan, request, proposedBy, approvedBy = null, budget = null } = view
     const document = {

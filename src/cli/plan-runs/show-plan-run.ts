@@ -47,7 +47,7 @@ export async function showPlanRun(given: GivenFlags, io: CliIo): Promise<ExitCod
       requests,
       doubts,
       storeName,
-      next: nextCommands({ view, requests, doubts }, storeName, given),
+      next: nextCommands({ view, plan: run.plan, requests, doubts }, storeName, given),
     }
     if (given.has('json')) io.stdout.write(`${jsonText(documentOf(shown))}\n`)
     else {

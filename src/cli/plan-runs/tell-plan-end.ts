@@ -31,7 +31,7 @@ export async function tellPlanEnd(
   const view = await run.view()
   const requests = outcome.status === 'waiting' ? await run.requests() : []
   const doubts = outcome.status === 'frozen' || outcome.status === 'interrupted' ? await run.doubts() : []
-  const next = nextCommands({ view, requests, doubts }, storeName, given)
+  const next = nextCommands({ view, plan: run.plan, requests, doubts }, storeName, given)
   const style = styleFor(stderr)
   stderr.write(failures.text(style))
   if (given.has('json'))

@@ -3,12 +3,15 @@
  * plan, however often it is instantiated.
  */
 import type { PlanNode, Scope } from '../plan/plan.ts'
+import { runOrder } from '../plan/run-order.ts'
 import { edgesOf, type ScopeEdges } from '../plan/scope-edges.ts'
 
 export interface ScopePlan extends ScopeEdges {
   readonly scope: Scope
   /** Nodes that wait for a node, by its id, in the order of the plan. */
   readonly after: ReadonlyMap<string, readonly string[]>
+  /** Its nodes, each after those that it waits for: for people. */
+  readonly order: readonly string[]
   node(id: string): PlanNode
 }
 
@@ -31,6 +34,7 @@ export function scopePlan(scope: Scope): ScopePlan {
     ...edges,
     scope,
     after,
+    order: runOrder(edges.before),
     node: (id) => scope.nodes[id] as PlanNode,
   }
   made.set(scope, plan)

@@ -4,12 +4,13 @@
  */
 import type { Digest } from '../../base/digest.ts'
 import type { DefinedPlan } from '../../graph/plan/define-plan.ts'
-import type { Budget, PlanNode } from '../../graph/plan/plan.ts'
+import type { Budget, PlanNode, Scope } from '../../graph/plan/plan.ts'
 import { nextActions, nextDueMs } from '../../graph/run/next-actions.ts'
 import type { NodeState, ScopeState } from '../../graph/run/node-state.ts'
 import { isOpen } from '../../graph/run/requests.ts'
 import type { Failure, FreezeReason, SkipReason, Used } from '../../graph/run/run-event.ts'
 import type { RunState } from '../../graph/run/run-state.ts'
+import { scopePlan } from '../../graph/run/scope-plan.ts'
 import { ENDED, type NodeStatus, type RunStatus } from '../../graph/run/transitions.ts'
 import type { PlanStatus, PlanSummary } from '../plan-summary.ts'
 
@@ -56,7 +57,7 @@ export interface RunView {
   readonly proposedAtMs: number
   readonly startedAtMs: number | undefined
   readonly changedAtMs: number
-  /** Of the plan, and of each scope in the order of the plan. */
+  /** Of the plan, and of each scope in an order in which they can begin. */
   readonly nodes: readonly NodeView[]
   /** Paths of nodes of which a call is in doubt. */
   readonly inDoubt: readonly string[]
@@ -161,9 +162,9 @@ export function openRequests(state: RunState): number {
 }
 
 function nodesOf(scope: ScopeState): readonly NodeView[] {
-  return Object.entries(scope.plan.scope.nodes).map(([id, node]) => {
+  return scope.plan.order.map((id) => {
     const state = scope.nodes.get(id)
-    return state === undefined ? pendingNode(node, scope.path + id) : nodeOf(state)
+    return state === undefined ? pendingNode(scope.plan.node(id), scope.path + id) : nodeOf(state)
   })
 }
 
@@ -196,11 +197,9 @@ function untilOf({ status, retryAtMs, waiting }: NodeState): number | undefined 
   return waiting.for === 'time' ? waiting.atMs : waiting.for === 'event' ? waiting.expiresAtMs : undefined
 }
 
-function pendingNodes(
-  scope: { readonly nodes: Readonly<Record<string, PlanNode>> },
-  path: string,
-): readonly NodeView[] {
-  return Object.entries(scope.nodes).map(([id, node]) => pendingNode(node, path + id))
+function pendingNodes(scope: Scope, path: string): readonly NodeView[] {
+  const { order, node } = scopePlan(scope)
+  return order.map((id) => pendingNode(node(id), path + id))
 }
 
 function pendingNode(node: PlanNode, path: string): NodeView {

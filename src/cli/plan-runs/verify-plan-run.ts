@@ -1,0 +1,141 @@
+/** What `caisson verify` does. */
+import { parsePublicKey } from '../../../host-bindings/system/ed25519-keys.ts'
+import { CaissonError } from '../../base/errors.ts'
+import { clipText, escapeText } from '../../base/escape-text.ts'
+import type { Verification, VerifyOptions } from '../../runtime/plans/verify/verify-run.ts'
+import { CliError } from '../cli-error.ts'
+import type { CliIo } from '../cli-io.ts'
+import type { GivenFlags } from '../command.ts'
+import { EXIT } from '../exit-code.ts'
+import { TENANT } from '../kept/run-place.ts'
+import { jsonText } from '../render/json-text.ts'
+import { type Style, styleFor } from '../render/style.ts'
+import { hangText } from '../render/wrap-text.ts'
+import { Interruption } from '../run/interruption.ts'
+import { showProgress } from '../run/progress-line.ts'
+import { readText } from '../run/read-text.ts'
+import { inPlanSession } from './plan-session.ts'
+
+const KNOWN = /^(\d{1,15})=(sha256:[0-9a-f]{64})$/
+const MOST_UNCHECKED = 20
+const LONGEST_TEXT = 2_000
+
+/** @returns the exit code. @throws CliError */
+export async function verifyPlanRun(given: GivenFlags, io: CliIo): Promise<number> {
+  const [name = ''] = given.positionals
+  const known = given.values('known').map(readKnown)
+  const signers: Uint8Array[] = []
+  for (const file of given.values('signer')) signers.push(await readSigner(file, io))
+  const interruption = new Interruption()
+  const ignore = io.onInterrupt(() => interruption.interrupt())
+  try {
+    return await inPlanSession(
+      given,
+      io,
+      { command: 'verify', run: name, tools: false },
+      async ({ runtime }) => {
+        const progress = showProgress(io.stderr, `verifying ${escapeText(name)}`)
+        let verified: Verification
+        try {
+          verified = await runtime.verify(name, {
+            domain: TENANT,
+            known,
+            signers,
+            signal: interruption.signal,
+          })
+        } finally {
+          progress.end()
+        }
+        if (given.has('json')) io.stdout.write(`${jsonText(verified)}\n`)
+        else {
+          const width = Math.max(30, Math.min(io.stdout.columns - 1, 110))
+          const lines = linesOf(verified, signers.length > 0, width, styleFor(io.stdout))
+          io.stdout.write(lines.map((line) => `${line}\n`).join(''))
+        }
+        return verified.ok ? EXIT.done : EXIT.refusedInput
+      },
+    )
+  } finally {
+    ignore()
+  }
+}
+
+function linesOf(
+  { ok, difference, run, events, executed, unchecked, signed, point }: Verification,
+  trusts: boolean,
+  width: number,
+  style: Style,
+): readonly string[] {
+  const what = `${events} ${events === 1 ? 'event' : 'events'}, ${executed} ${executed === 1 ? 'program' : 'programs'} executed again`
+  const rest = unchecked
+    .slice(0, MOST_UNCHECKED)
+    .flatMap(({ node, position, why }) =>
+      hangText('  not looked at: ', `${shown(node)} (event ${position}): ${shown(why)}`, width),
+    )
+  const more = unchecked.length - MOST_UNCHECKED
+  return [
+    ...(ok
+      ? [`${style.green('whole:')} run ${run} comes out the same: ${what}`]
+      : differenceLines(difference, run, width, style)),
+    ...(trusts && signed !== undefined ? [`  signed up to event ${signed.events}`] : []),
+    ...rest,
+    ...(more > 0 ? [`  ... ${more} more (--json has all)`] : []),
+    ...(ok ? hangText('  point: ', `${events}=${point}`, width).map(style.dim) : []),
+  ]
+}
+
+function differenceLines(
+  difference: Verification['difference'],
+  run: string,
+  width: number,
+  style: Style,
+): readonly string[] {
+  if (difference === undefined) return []
+  const { of, position, node, recorded, found, message } = difference
+  const where = `event ${position}${node === undefined ? '' : ` of ${shown(node)}`}`
+  const label = 'different:'
+  const [first = '', ...others] = hangText(
+    `${label} `,
+    `run ${run} at ${where} (${of}): ${shown(message)}`,
+    width,
+  )
+  return [
+    style.red(label) + first.slice(label.length),
+    ...others,
+    ...(recorded === undefined ? [] : hangText('  recorded: ', shown(recorded), width)),
+    ...(found === undefined ? [] : hangText('  found:    ', shown(found), width)),
+  ]
+}
+
+function readKnown(text: string): NonNullable<VerifyOptions['known']>[number] {
+  const [, events, point] = KNOWN.exec(text) ?? []
+  if (events !== undefined && point !== undefined) {
+    return { events: Number(events), point: point as NonNullable<VerifyOptions['known']>[number]['point'] }
+  }
+  throw new CliError({
+    exit: EXIT.usage,
+    code: 'usage',
+    message: `--known takes a number of events and the point after them, not "${clipText(text, 80)}".`,
+    hint: 'For example --known 36=sha256:…, as caisson show tells both.',
+  })
+}
+
+async function readSigner(file: string, io: CliIo): Promise<Uint8Array> {
+  const text = await readText(file, 'key', io)
+  try {
+    return parsePublicKey(text)
+  } catch (cause) {
+    if (!CaissonError.is(cause)) throw cause
+    throw new CliError({
+      exit: EXIT.refusedInput,
+      code: cause.code,
+      message: `--signer ${clipText(file, 200)}: ${cause.message}`,
+      hint: 'openssl pkey -in private.pem -pubout writes the public key of a private one.',
+      cause,
+    })
+  }
+}
+
+function shown(text: string): string {
+  return escapeText(clipText(text, LONGEST_TEXT))
+}
