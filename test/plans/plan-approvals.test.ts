@@ -301,6 +301,11 @@ describe('a decision', () => {
     const run = await (await inProcess()).propose(plan, { by: 'model', run: 'r' })
     await run.approve({ by: 'ann', digest: (await run.view()).request })
     await run.start({ by: 'ann' })
+    await run.outcome()
+    const request = await askedBy(run)
+    await new Promise((resolve) => setTimeout(resolve, 80))
+    expect(await codeOf(run.decide(approve(request)))).toBe('approval_expired')
+    await run.resume({ by: 'ann', unseen: true })
     expect(await run.outcome()).toMatchObject({ status: 'failed', error: { code: 'approval_expired' } })
     expect(sent).toEqual([])
   })
@@ -343,6 +348,16 @@ describe('a program whose calls people decide over', () => {
     expect(await run.outcome()).toMatchObject({
       output: { by: 'bob', reason: 'too early', comment: 'on Monday' },
     })
+  })
+
+  it('goes on for a timer of its own while people think', async () => {
+    const run = await start(
+      program(
+        "return await Promise.race([mail.send({ to: 'a', copies: 1 }), new Promise((r) => setTimeout(r, 1_050, 'late'))])",
+      ),
+    )
+    expect(await run.outcome()).toMatchObject({ status: 'completed', output: 'late' })
+    expect(sent).toEqual([])
   })
 
   it('is asked again where what somebody wrote cannot be taken', async () => {
@@ -430,3 +445,94 @@ describe('a fallback to what an earlier run gave', () => {
     expect(await outputWithoutMail(plan(HOUR_MS), 'again')).toBe('nothing')
   })
 })
+
+describe('a run whose process dies', () => {
+  const plan = planOf(
+    {
+      one: SEND,
+      main: {
+        kind: 'program',
+        source: "return [await mail.send({ to: 'p', copies: 1 }), await mail.send({ to: 'q', copies: 1 })]",
+        grants: [APPROVE],
+        after: ['one'],
+      },
+    },
+    { output: { $from: 'main' } },
+  )
+
+  /** People who decide over everything, each with two copies in place of one, and know what was sent. */
+  async function goOn(run: PlanRun): Promise<void> {
+    for (let rounds = 0; rounds < 20; rounds += 1) {
+      const { status } = await run.view()
+      if (status === 'proposed') await run.approve({ by: 'ann', digest: (await run.view()).request })
+      if (status === 'proposed' || status === 'approved') await run.start({ by: 'ann' })
+      else {
+        for (const request of await openOf(run)) {
+          const value = { ...(request.args as object), copies: 2 }
+          await run.decide(approve(request, { value }))
+        }
+        if ((await run.outcome()).status === 'completed') return
+        const answers = (await run.doubts()).map(({ node, call, args }) => {console.log('DOUBT',node,call);
+          const { to } = args as { to: string }
+          const number = sent.findIndex((one) => (one as { to: string }).to === to) + 1
+          const happened =
+            number > 0 ? { happened: true as const, value: { number } } : { happened: false as const }
+          return { node, call, by: 'bob', ...happened }
+        })
+        await run.resume({ by: 'ann', unseen: true, answers })
+      }
+      if ((await run.outcome()).status === 'completed') return
+    }
+    throw new Error('It does not end.')
+  }
+
+  it('after any write sends what was decided, once, and asks nobody twice over what was used', async () => {
+    for (let writes = 2; ; writes += 3) {
+      sent = []
+      store = createMemoryRunStore()
+      const life = { left: writes }
+      const dies = await inProcess({}, { store: dying(store, life), leaseMs: 100 })
+      try {
+        await goOn(await dies.propose(plan, { by: 'model', run: 'r' }))
+      } catch (error) {
+        if (!CaissonError.is(error)) throw error
+      }
+      const lived = life.left >= 0
+      const next = await inProcess()
+      const run = await next.planRun('r').catch(() => undefined)
+      // It died before it was proposed.
+      if (run === undefined) continue
+      if (!lived) await goOn(run)
+      expect(await run.outcome()).toMatchObject({ output: [{ number: 2 }, { number: 3 }] })
+      expect(sent).toEqual(['Ada', 'p', 'q'].map((to) => ({ to, copies: 2 })))
+      if (lived) return
+    }
+  })
+})
+
+/** A store that takes so many writes. */
+function dying(real: typeof store, life: { left: number }): typeof store {
+  const spend = (): void => {
+    life.left -= 1
+    if (life.left < 0) throw new CaissonError('store_failed', 'The process died.')
+  }
+  return {
+    putBlob: (id, bytes) => real.putBlob(id, bytes),
+    getBlob: (id) => real.getBlob(id),
+    head: (run) => real.head(run),
+    setHead: async (run, head, lease) => {
+      spend()
+      await real.setHead(run, head, lease)
+    },
+    append: async (run, at, entries, lease) => {
+      spend()
+      await real.append(run, at, entries, lease)
+    },
+    entries: (run, from, most) => real.entries(run, from, most),
+    lease: (run, ttlMs) => real.lease(run, ttlMs),
+    runs: () => real.runs(),
+    remove: (run, lease) => real.remove(run, lease),
+    collect: (options) => real.collect(options),
+    close: () => real.close(),
+  }
+}
