@@ -48,13 +48,6 @@ export class LiveScreen {
     this.#shown = lines
   }
 
-  /** Takes the frame away: what is written next stands where it began. */
-  clear(): void {
-    if (this.#shown.length === 0) return
-    this.#output.write(`\x1b[${this.#shown.length}A\r${CLEAR_BELOW}`)
-    this.#shown = []
-  }
-
   /** Leaves the frame where it is. */
   #forget(): void {
     this.#shown = []

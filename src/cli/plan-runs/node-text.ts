@@ -9,6 +9,10 @@ import { budgetTexts } from './budget-text.ts'
 import type { NodeStatusShown, TreeRow } from './tree-rows.ts'
 
 const LONGEST_MESSAGE = 300
+/** Below this many columns, how a node stands matters more than of what kind it is. */
+const KIND_FROM = 56
+/** What is under way is told in steps of this many milliseconds. */
+const STEP_MS = 100
 
 /** One column each. */
 const MARKS: Readonly<Record<NodeStatusShown, string>> = {
@@ -72,7 +76,7 @@ export function rowText(row: TreeRow, setting: NodeTextSetting): string {
     [
       { text: `${indent}${MARKS[node.status]} `, paint },
       { text: escapeText(name), paint: node.status === 'pending' ? style.dim : style.bold },
-      { text: `  ${node.kind}`, paint: style.dim },
+      ...(width < KIND_FROM ? [] : [{ text: `  ${node.kind}`, paint: style.dim }]),
       ...facts.flatMap((text, i): LinePiece[] => [{ text: i === 0 ? '  ' : ', ' }, { text }]),
     ],
     width,
@@ -104,9 +108,11 @@ export function nodeFacts(node: NodeView, { nowMs }: Pick<NodeTextSetting, 'nowM
   if (status === 'pending') return []
   const facts = [waitText(node, nowMs) ?? WORDS[status]]
   if (skipped !== undefined) facts.push(SKIPPED[skipped])
-  if (startedAtMs !== undefined && status !== 'skipped')
-    facts.push(showDuration(Math.max(0, (endedAtMs ?? nowMs) - startedAtMs)))
   facts.push(...progressOf(node))
+  if (startedAtMs !== undefined && status !== 'skipped') {
+    const ms = Math.max(0, (endedAtMs ?? nowMs) - startedAtMs)
+    facts.push(showDuration(endedAtMs === undefined ? Math.floor(ms / STEP_MS) * STEP_MS : ms))
+  }
   if (attempt > 1) facts.push(`attempt ${attempt}`)
   if (error !== undefined)
     facts.push(

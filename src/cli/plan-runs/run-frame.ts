@@ -4,12 +4,16 @@
  */
 import { clipText, escapeText } from '../../base/escape-text.ts'
 import type { NodeView, RunView } from '../../runtime/plans/run-view.ts'
+import { displayWidth } from '../render/display-width.ts'
 import { type LinePiece, paintedLine } from '../render/painted-line.ts'
 import type { Style } from '../render/style.ts'
 import { showDuration } from '../units/parse-duration.ts'
 import { budgetTexts, usedTexts } from './budget-text.ts'
 import { rowText, waitText } from './node-text.ts'
 import { treeRows } from './tree-rows.ts'
+
+/** What moves is told in steps of this many milliseconds. */
+const STEP_MS = 100
 
 export interface FrameSize {
   /** In columns. */
@@ -40,7 +44,7 @@ export function runFrame(
   nowMs: number,
   style: Style,
 ): readonly string[] {
-  const foot = [...budgetLines(view, nowMs), ...waitLines(view, nowMs)]
+  const foot = [...budgetLines(view, width, nowMs), ...waitLines(view, nowMs)]
   // The tree is what is looked at: where there is little room, what stands below it goes first.
   const below = foot.slice(0, Math.max(0, Math.min(foot.length, height - 4)))
   const rows = treeRows(view.nodes, Math.max(1, height - 1 - below.length))
@@ -64,7 +68,8 @@ export function treeText(
 
 function headLine(view: FramedRun, width: number, nowMs: number, style: Style): string {
   const { run, plan, status, startedAtMs } = view
-  const age = startedAtMs === undefined ? [] : [showDuration(Math.max(0, nowMs - startedAtMs))]
+  const ms = startedAtMs === undefined ? undefined : Math.max(0, nowMs - startedAtMs)
+  const age = ms === undefined ? [] : [showDuration(Math.floor(ms / STEP_MS) * STEP_MS)]
   const pieces: LinePiece[] = [
     { text: escapeText(run), paint: style.bold },
     { text: `  ${status}`, paint: style.cyan },
@@ -76,12 +81,27 @@ function headLine(view: FramedRun, width: number, nowMs: number, style: Style): 
   return paintedLine(pieces, width)
 }
 
-function budgetLines({ budget, used, more, startedAtMs }: FramedRun, nowMs: number): readonly string[] {
+function budgetLines(
+  { budget, used, more, startedAtMs }: FramedRun,
+  width: number,
+  nowMs: number,
+): readonly string[] {
   const wallMs = startedAtMs === undefined ? 0 : Math.max(0, nowMs - startedAtMs)
   const left = budgetTexts(budget, { ...used, wallMs: Math.floor(wallMs / 1_000) * 1_000 }, more)
-  if (left.length > 0) return [`left: ${left.join(' · ')}`]
-  const spent = usedTexts(used)
-  return spent.length > 0 ? [`used: ${spent.join(' · ')}`] : []
+  return left.length > 0 ? packed('left: ', left, width) : packed('used: ', usedTexts(used), width)
+}
+
+/** As many texts in a line as fit, with dots between them. */
+function packed(label: string, texts: readonly string[], width: number): readonly string[] {
+  const lines: string[] = []
+  for (const text of texts) {
+    const last = lines.at(-1)
+    if (last === undefined) lines.push(label + text)
+    else if (displayWidth(last) + displayWidth(text) + 3 <= width)
+      lines[lines.length - 1] = `${last} · ${text}`
+    else lines.push(' '.repeat(label.length) + text)
+  }
+  return lines
 }
 
 const MOST_WAITING = 5

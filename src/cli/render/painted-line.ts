@@ -9,21 +9,21 @@ export interface LinePiece {
 
 /** @param width in columns; what is cut off is said with an ellipsis */
 export function paintedLine(pieces: readonly LinePiece[], width: number): string {
-  let left = width
+  const whole = pieces.map(({ text }) => text).join('')
+  if (displayWidth(whole.trimEnd()) <= width) return pieces.map(painted).join('').trimEnd()
+  let left = width - 1
   let line = ''
-  for (const [i, { text, paint = (plain: string): string => plain }] of pieces.entries()) {
-    const more = pieces.slice(i + 1).some((piece) => piece.text.trim() !== '')
-    const own = displayWidth(text.trimEnd())
-    // One column is kept for the ellipsis where something follows that would not fit.
-    if (own < left || (own === left && !more)) {
-      line += paint(text)
-      left -= displayWidth(text)
-      continue
-    }
-    const cut = cutTo(text, left - 1)
-    return `${line}${paint(cut)}…`
+  for (const { text, paint } of pieces) {
+    const cut = cutTo(text, left)
+    line += painted({ text: cut, ...(paint && { paint }) })
+    left -= displayWidth(cut)
+    if (cut !== text) break
   }
-  return line.trimEnd()
+  return `${line}…`
+}
+
+function painted({ text, paint }: LinePiece): string {
+  return paint === undefined || text === '' ? text : paint(text)
 }
 
 /** As much of an escaped text as has at most so many columns. */
