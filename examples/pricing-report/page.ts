@@ -43,7 +43,7 @@ const notHere = (name: string, continues?: string): Capability =>
   })
 
 /** With what reads the bodies of `net.fetch`, which is granted with it. */
-const NOTHING = [...PROGRAM_GRANTS.map((name) => notHere(String(name))), notHere('net.readBody', 'net.fetch')]
+const NOTHING = [...PROGRAM_GRANTS.map((name) => notHere(name)), notHere('net.readBody', 'net.fetch')]
 
 const json = async <T>(path: string): Promise<T> => (await (await fetch(path)).json()) as T
 

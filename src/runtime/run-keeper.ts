@@ -13,8 +13,8 @@
  */
 import type { Digest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
-import type { LedgerState } from '../capability/budget.ts'
 import type { Approvals } from '../capability/approvals.ts'
+import type { LedgerState } from '../capability/budget.ts'
 import type { Gate, GateOptions } from '../capability/gate.ts'
 import type { PersonDecision } from '../capability/person-request.ts'
 import { type DriveOptions, driveSession, type KnownCalls } from '../machine/driver.ts'

@@ -8,7 +8,7 @@
  * 1. A digest that is known is that of the page at its place. It is never written again in the memory where it lies, which
  *    later groups share until they have a digest of their own to put there.
  */
-import type { HashBytes, Page } from './page-tree.ts'
+import type { HashBytes, Page } from './page.ts'
 
 /** Pages of a group: 256 KiB. */
 export const GROUP_PAGES = 64

@@ -10,19 +10,14 @@
  * 2. A page of zeros is not kept: it is `undefined`. Equal contents have equal roots, however they came about.
  */
 import { type Digest, digestOf, sha256Bytes } from '../base/digest.ts'
+import type { HashBytes, Page } from './page.ts'
 import { digestOfParts, ENTRY_BYTES, GROUP_PAGES, PageDigests } from './page-digests.ts'
 
 /** Bytes of a page. */
 export const PAGE_BYTES = 4_096
 
-/** `PAGE_BYTES` of memory; undefined stands for zeros. */
-export type Page = Uint8Array | undefined
-
 /** What a page became, by its number. */
 export type PageChange = readonly [index: number, page: Page]
-
-/** SHA-256: 32 bytes. */
-export type HashBytes = (bytes: Uint8Array) => Uint8Array
 
 interface Group {
   /** Up to `GROUP_PAGES`. */

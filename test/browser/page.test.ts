@@ -86,8 +86,12 @@ for (const [bundler, bundle] of Object.entries({ Vite: bundleWithVite, esbuild: 
       await server?.close()
     })
 
+    // The page has the package as it is published: its types are those of another copy.
     const run = (program: string, options: RunOptions = {}): Promise<Outcome> =>
-      page.evaluate(([p, o]) => window.runGuest(p, o), [program, options] as const)
+      page.evaluate(([p, o]) => window.runGuest(p, o), [
+        program,
+        options,
+      ] as const) as Promise<unknown> as Promise<Outcome>
 
     it('runs a guest with a granted capability', async () => {
       const outcome = await run('const { price } = await prices.lookup({ sku: input }); return price * 2', {

@@ -97,7 +97,7 @@ const straightly = (): Promise<Outcome> =>
   )
 
 const comparable = (outcome: Outcome): unknown => {
-  const { usage, run: _, checkpoint: __, ...rest } = outcome
+  const { usage, run: _, checkpoint: __, log: _____, ...rest } = outcome
   const { wallMs: ___, idleMs: ____, ...counted } = usage
   return { ...rest, usage: counted }
 }

@@ -123,7 +123,11 @@ export class StoryTeller {
    * Does the steps from number `from` on, up to number `end`.
    * @param told is called after each, with its number
    */
-  async tell(from = 0, end = STORY.length, told: (index: number) => void = () => {}): Promise<void> {
+  async tell(
+    from: number = 0,
+    end: number = STORY.length,
+    told: (index: number) => void = () => {},
+  ): Promise<void> {
     for (const [offset, step] of STORY.slice(from, end).entries()) {
       await this.perform(step, pictureAfter(from + offset))
       told(from + offset)

@@ -1,18 +1,19 @@
 /** `caisson verify`: looks at a run of a plan again, from its record. */
 import type { Command } from '../command.ts'
-import { PLAN_STORE } from '../plan-runs/plan-run-flags.ts'
+import { PLAN_STORE, PLAN_TOOLS } from '../plan-runs/plan-run-flags.ts'
 
 export const verifyCommand: Command = {
   name: 'verify',
   summary: 'whether the record of a run of a plan is whole, and comes out the same when executed again',
   usage: 'verify RUN --store DIR [flags]',
   description: [
-    'Reads everything that is recorded of a run, and changes nothing: whether it hangs together, every value and plan by its digest, with keys every MAC. Programs and expressions are executed again with the recorded answers; nothing is called. Exit code 0: all of it comes out the same, to the last unit of fuel. 7: it does not; the first difference is named, with its place.',
+    'Reads everything that is recorded of a run, and changes nothing: whether it hangs together, every value and plan by its digest, with keys every MAC. Programs and expressions are executed again with the recorded answers; nothing is called, but programs are given functions of the names that they had: give the tools again. Exit code 0: all of it comes out the same, to the last unit of fuel. 7: it does not; the first difference is named, with its place.',
     'Whoever can write to a store without keys can write a record anew that hangs together. A signature (--signer), or where the run was seen to stand before (--known), tells that.',
   ],
   positionals: { name: 'RUN', min: 1, max: 1 },
   groups: [
     PLAN_STORE,
+    PLAN_TOOLS,
     {
       title: 'What is known of it',
       flags: [
@@ -32,9 +33,15 @@ export const verifyCommand: Command = {
     },
   ],
   examples: [
-    ['caisson verify report --store runs', 'is it whole, and does it come out the same?'],
-    ['caisson verify report --store runs --signer host.pub.pem', 'and is it signed by this host?'],
-    ['caisson verify report --store runs --known 36=sha256:…', 'and is it the one that I saw?'],
+    ['caisson verify report --store runs --tools ./tools.js', 'is it whole, and does it come out the same?'],
+    [
+      'caisson verify report --store runs --tools ./tools.js --signer host.pub.pem',
+      'and is it signed by this host?',
+    ],
+    [
+      'caisson verify report --store runs --tools ./tools.js --known 36=sha256:…',
+      'and is it the one that I saw?',
+    ],
   ],
   run: async (given, io) => (await import('../plan-runs/verify-plan-run.ts')).verifyPlanRun(given, io),
 }

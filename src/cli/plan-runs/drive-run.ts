@@ -68,7 +68,7 @@ export function eventJson({ position, event }: PositionedEvent): string {
 }
 
 /** `publish: started` */
-export function eventLine({ event }: PositionedEvent): string {
+function eventLine({ event }: PositionedEvent): string {
   const who = 'node' in event && event.type !== 'failing' ? escapeText(event.node) : 'run'
   return `${who}: ${eventWords(event, event.timeMs)}`
 }

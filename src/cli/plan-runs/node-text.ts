@@ -103,7 +103,7 @@ function paintOf(status: NodeStatusShown, style: Style): (text: string) => strin
 }
 
 /** What there is to say of a node, the most important first. */
-export function nodeFacts(node: NodeView, { nowMs }: Pick<NodeTextSetting, 'nowMs'>): readonly string[] {
+function nodeFacts(node: NodeView, { nowMs }: Pick<NodeTextSetting, 'nowMs'>): readonly string[] {
   const { status, attempt, error, skipped, startedAtMs, endedAtMs } = node
   if (status === 'pending') return []
   const facts = [waitText(node, nowMs) ?? WORDS[status]]

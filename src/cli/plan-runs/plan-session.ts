@@ -23,6 +23,8 @@ export interface PlanSession {
   readonly storeName: string
   readonly given: GivenFlags
   readonly io: CliIo
+  /** Names of what there is to call. */
+  readonly capabilities: readonly string[]
   /** Why tools failed, for whoever wrote them. */
   readonly failures: ToolFailures
 }
@@ -60,7 +62,8 @@ export async function inPlanSession<T>(
         onCapabilityError: (failure) => failures.add(failure),
       })
       try {
-        return await work({ runtime, store, storeName: place.name, given, io, failures })
+        const capabilities = (rights?.capabilities ?? []).map(({ name }) => name)
+        return await work({ runtime, store, storeName: place.name, given, io, capabilities, failures })
       } finally {
         await runtime.close()
       }

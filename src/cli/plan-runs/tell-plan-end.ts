@@ -46,7 +46,7 @@ export async function tellPlanEnd(
 }
 
 /** What the run came to, as an exit code. */
-export function exitOfPlan(outcome: PlanOutcome, asked: 'go on' | 'cancel'): ExitCode {
+function exitOfPlan(outcome: PlanOutcome, asked: 'go on' | 'cancel'): ExitCode {
   switch (outcome.status) {
     case 'completed':
       return EXIT.done

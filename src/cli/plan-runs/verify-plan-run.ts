@@ -2,7 +2,11 @@
 import { parsePublicKey } from '../../../host-bindings/system/ed25519-keys.ts'
 import { CaissonError } from '../../base/errors.ts'
 import { clipText, escapeText } from '../../base/escape-text.ts'
+import { ruleOf } from '../../graph/plan/authority.ts'
+import type { Plan } from '../../graph/plan/plan.ts'
+import { visitNodes } from '../../graph/plan/plan-code.ts'
 import type { Verification, VerifyOptions } from '../../runtime/plans/verify/verify-run.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
 import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
@@ -32,8 +36,9 @@ export async function verifyPlanRun(given: GivenFlags, io: CliIo): Promise<numbe
     return await inPlanSession(
       given,
       io,
-      { command: 'verify', run: name, tools: false },
-      async ({ runtime }) => {
+      { command: 'verify', run: name, tools: true },
+      async ({ runtime, capabilities }) => {
+        await checkTools(runtime, name, capabilities)
         const progress = showProgress(io.stderr, `verifying ${escapeText(name)}`)
         let verified: Verification
         try {
@@ -57,6 +62,35 @@ export async function verifyPlanRun(given: GivenFlags, io: CliIo): Promise<numbe
     )
   } finally {
     ignore()
+  }
+}
+
+/** Programs are given functions of the names that they had. @throws CliError usage where some are not there */
+async function checkTools(runtime: Runtime, name: string, there: readonly string[]): Promise<void> {
+  const plan = await planOf(runtime, name)
+  const wanted = new Set<string>()
+  if (plan !== undefined) {
+    visitNodes(plan, '', (node) => {
+      if (node.kind === 'program') for (const grant of node.grants ?? []) wanted.add(ruleOf(grant).capability)
+    })
+  }
+  const missing = [...wanted].filter((one) => !there.includes(one))
+  if (missing.length === 0) return
+  throw new CliError({
+    exit: EXIT.usage,
+    code: 'unknown_capability',
+    message: `Programs of the plan have ${missing.join(', ')}: to execute them again, the tools have to be there. Nothing of them is called.`,
+    hint: 'Give them as when the run was started: --tools MODULE, --allow-read DIR, --allow-net HOST.',
+  })
+}
+
+/** Undefined where the record cannot be read as a run: what is wrong with it is what verifying says. */
+async function planOf(runtime: Runtime, name: string): Promise<Plan | undefined> {
+  try {
+    return (await runtime.planRun(name, { domain: TENANT })).plan
+  } catch (error) {
+    if (CaissonError.is(error, 'not_found') || !CaissonError.is(error)) throw error
+    return undefined
   }
 }
 

@@ -24,7 +24,7 @@ export function questionOf(
 }
 
 /** Names the next request of a node. */
-export function requestId({ path, asks }: Pick<NodeState, 'path' | 'asks'>): string {
+function requestId({ path, asks }: Pick<NodeState, 'path' | 'asks'>): string {
   return `${path}#${asks + 1}`
 }
 

@@ -246,8 +246,13 @@ export class Runner {
 /** Whether a node goes on by itself, when its time has come. */
 function waitsForTime({ live }: RunState): boolean {
   for (const { status, waiting } of live.values())
-    if (status === 'retrying' || (status === 'waiting' && waiting?.for === 'time')) return true
+    if (status === 'retrying' || (status === 'waiting' && isTimed(waiting))) return true
   return false
+}
+
+/** A program that asks people may have a timer of its own, for which it goes on. */
+function isTimed(waiting: NodeState['waiting']): boolean {
+  return waiting?.for === 'time' || (waiting?.for === 'person' && waiting.wakeAtMs !== undefined)
 }
 
 function keyOf(action: Action): string {

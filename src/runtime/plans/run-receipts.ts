@@ -64,11 +64,7 @@ export async function receiptOf(
 }
 
 /** Of what a program consists of. */
-function programDigest({
-  source = '',
-  language,
-  modules,
-}: NonNullable<EndedAttempt['program']>): Digest {
+function programDigest({ source = '', language, modules }: NonNullable<EndedAttempt['program']>): Digest {
   return digestValue({ source, language: language ?? null, modules: modules ?? {} }, VALUE_LIMITS)
 }
 

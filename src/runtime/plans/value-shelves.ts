@@ -24,7 +24,7 @@ export interface ShelvesOptions {
 }
 
 /** Name of a shelf: no run of a person's has it. */
-export function shelfName(run: string, number: number): string {
+function shelfName(run: string, number: number): string {
   return `${run}.values-${number}`
 }
 

@@ -101,7 +101,7 @@ export function refusedRequest(error: unknown, decisions: readonly PersonDecisio
 }
 
 function anew(
-  { note: _, ...request }: PersonRequest,
+  { note: _before, ...request }: PersonRequest,
   names: ReturnType<WorkRequests['about']>,
   note: string | undefined,
 ): PersonRequest {

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ByteReader } from '../../base/byte-reader.ts'
-import { PAGE_BYTES, type Page } from '../page-tree.ts'
+import type { Page } from '../page.ts'
+import { PAGE_BYTES } from '../page-tree.ts'
 import { RecentWords } from './recent-words.ts'
 import { applyWordEdits, WordEditor } from './word-edits.ts'
 

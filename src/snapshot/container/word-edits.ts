@@ -11,7 +11,8 @@
  * 3. Hostile bytes write inside of the page only, and cost what they are long.
  */
 import type { ByteReader } from '../../base/byte-reader.ts'
-import { PAGE_BYTES, type Page } from '../page-tree.ts'
+import type { Page } from '../page.ts'
+import { PAGE_BYTES } from '../page-tree.ts'
 import { MIN_RECENT_VALUE, PAGE_WORDS, WORD } from './container-format.ts'
 import { RecentWords } from './recent-words.ts'
 import { unzigzag, zigzag } from './zigzag.ts'

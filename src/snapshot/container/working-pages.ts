@@ -5,7 +5,8 @@
  * 1. The tree that it starts from never changes.
  * 2. Once it was made a tree it is not used again: the pages are the tree's.
  */
-import { PAGE_BYTES, type Page, type PageTree } from '../page-tree.ts'
+import type { Page } from '../page.ts'
+import { PAGE_BYTES, type PageTree } from '../page-tree.ts'
 import { RecentWords } from './recent-words.ts'
 
 export class WorkingPages {

@@ -5,6 +5,7 @@
  * Everything between the plan and the tools is the real thing: the gate, the journal, the runner, the store. Programs are
  * the one stand-in: they are evaluated here, as starting an engine for each would take all the time there is.
  */
+import { compileFunction } from 'node:vm'
 import { createMemoryRunStore } from '../../../host-bindings/store/memory-run-store.ts'
 import { nodeCheckpointPorts } from '../../../host-bindings/system/checkpoint-ports.node.ts'
 import { Ledger } from '../../../src/capability/budget.ts'
@@ -41,7 +42,7 @@ export const REPEATABLE: ReadonlySet<string> = new Set(['world.read', 'world.put
 
 export class World {
   readonly store: RunStore = createMemoryRunStore()
-  readonly effects = new Map<string, Effect>()
+  readonly effects: Map<string, Effect> = new Map()
   /** One call of so many fails, by its number; 0: none does. */
   readonly failing: number
   #offsetMs = 0
@@ -57,7 +58,7 @@ export class World {
     this.#offsetMs += ms
   }
 
-  readonly now = (): number => Math.max(1, 1_700_000_000_000 + this.#offsetMs + performance.now())
+  readonly now: () => number = () => Math.max(1, 1_700_000_000_000 + this.#offsetMs + performance.now())
 
   /** @param writes after so many its store fails, and with it the process */
   open(writes: number): Process {
@@ -136,7 +137,7 @@ export class World {
 }
 
 function evaluated(source: string, input: unknown): Outcome {
-  const value: unknown = new Function('input', source)(structuredClone(input))
+  const value: unknown = compileFunction(source, ['input'])(structuredClone(input))
   const usage = { fuel: 1, memoryBytes: 0, wallMs: 0, idleMs: 0, calls: 0, bytesIn: 0, bytesOut: 0 }
   return { status: 'completed', value, usage, logs: [], engine: 'none' } as unknown as Outcome
 }

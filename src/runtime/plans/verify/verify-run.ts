@@ -8,7 +8,7 @@
  * 3. At most so many programs are at work at once; nothing is waited for that the run waited for.
  */
 import { type Digest, sha256 } from '../../../base/digest.ts'
-import { CaissonError } from '../../../base/errors.ts'
+import { asError, CaissonError } from '../../../base/errors.ts'
 import { UNDO } from '../../../graph/plan/rights-at.ts'
 import { Evaluator, ExpressionFailed } from '../../../graph/run/evaluate.ts'
 import type { ValueRef } from '../../../graph/run/run-event.ts'
@@ -189,7 +189,7 @@ class Walk {
   async walk(): Promise<void> {
     await this.#differing(0, () => this.#walk())
     await Promise.all(this.#working)
-    if (this.#failure !== undefined) throw this.#failure
+    if (this.#failure !== undefined) throw asError(this.#failure)
   }
 
   async #walk(): Promise<void> {

@@ -1,0 +1,412 @@
+/** Runs of plans on the command line: proposed, approved, driven, decided over, killed, gone on with, looked at again. */
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openDirectoryRunStore } from '../../host-bindings/store/node/directory-run-store.node.ts'
+import { openRuntime } from '../../src/entry/node.ts'
+import {
+  cli,
+  type Ended,
+  type Folder,
+  keptTools,
+  makeFolder,
+  OBEYED,
+  type Setting,
+  start,
+} from './cli.testkit.ts'
+import { flat } from './kept.testkit.ts'
+
+const HEAD = 'format: plan/1\nname: shop\nversion: "1"\ngrants: [shop.price, shop.order, shop.fail]\n'
+/** Looks a price up, asks, orders. What people read of it is hostile. */
+const SHOP = `${HEAD}budget: { calls: 5 }
+nodes:
+  look: { kind: program, source: "return (await shop.price({ sku: input })).price", input: { $from: input }, grants: [shop.price] }
+  agree: { kind: approval, question: "Order\\u001b[2J?", show: { price: { $from: look } } }
+  order: { kind: call, capability: shop.order, input: { sku: { $from: input } }, after: [agree] }
+output: { price: { $from: agree/value/price }, order: { $from: order } }
+`
+const HELLO =
+  'format: plan/1\nname: hello\nversion: "1"\nnodes:\n  hi: { kind: program, source: "return input + 1", input: { $from: input } }\noutput: { $from: hi }\n'
+const WAITS = `${HEAD}nodes:
+  day: { kind: wait, event: next-day }
+  order: { kind: call, capability: shop.order, input: { sku: { $from: day } }, compensate: { kind: call, capability: shop.order, input: { sku: undo } } }
+  end: { kind: approval, question: "Well?", after: [order] }
+output: { $from: order }
+`
+const TWO = `${HEAD}nodes:
+  a: { kind: approval, question: "A?" }
+  b: { kind: approval, question: "B?" }
+  c: { kind: approval, question: "C?", after: [a, b] }
+`
+const TOOLS = ['--tools', 'tools.mjs']
+const STORE = ['--store', 'runs']
+
+let folder: Folder
+beforeEach(() => {
+  folder = makeFolder({
+    'shop.yaml': SHOP,
+    'hello.yaml': HELLO,
+    'waits.yaml': WAITS,
+    'two.yaml': TWO,
+    'bad.yaml': 'format: plan/1\n',
+    'fails.yaml': `${HEAD}nodes:\n  no: { kind: call, capability: shop.fail }\n`,
+    'denied.yaml': `${HEAD.replace('shop.price', '{ capability: shop.price, only: { /sku: [a] } }')}nodes:\n  no: { kind: call, capability: shop.price, input: { sku: b } }\n`,
+    'throws.yaml': `${HEAD}nodes:\n  no: { kind: program, source: "throw new TypeError('\\u001b[2Jno')" }\n`,
+    'poor.yaml': `${HEAD}budget: { calls: 1 }\nnodes:\n  a: { kind: call, capability: shop.price, input: { sku: a } }\n  b: { kind: call, capability: shop.price, input: { sku: b }, after: [a] }\noutput: { $from: b }\n`,
+    'tools.mjs': keptTools('sources'),
+    'built.mjs': keptTools('build'),
+  })
+})
+afterEach(() => folder.remove())
+
+const caisson = (args: readonly string[], setting: Partial<Setting> = {}): Promise<Ended> =>
+  cli(args, { cwd: folder.path, anyThread: true, ...setting })
+const plan = (what: string, ...args: readonly string[]): Promise<Ended> =>
+  caisson(['plan', what, ...args, ...STORE])
+const resume = (...args: readonly string[]): Promise<Ended> =>
+  caisson(['resume', ...args, ...STORE, ...TOOLS])
+const json = async <T>(ended: Promise<Ended>): Promise<T> => JSON.parse((await ended).stdout) as T
+const lastLine = <T>({ stdout }: Ended): T => JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as T
+interface ShownRun {
+  readonly status: string
+  readonly request: string
+  readonly point: string
+  readonly events: number
+  readonly requests: readonly { readonly digest: string; readonly node: string; readonly args: unknown }[]
+  readonly doubts: readonly { readonly node: string; readonly capability: string }[]
+  readonly next: readonly string[]
+}
+const show = (run: string): Promise<ShownRun> => json(caisson(['show', run, ...STORE, '--json']))
+const done = (): readonly string[] => {
+  const path = join(folder.path, 'done.log')
+  return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : []
+}
+/** Proposed and approved at once, and driven until it is at rest. */
+const startAtOnce = (file: string, run: string, ...more: readonly string[]): Promise<Ended> =>
+  plan('start', file, '--approve', '--run', run, ...TOOLS, ...more)
+/** As a person does who reads what is shown, and copies what is proposed. */
+const typed = (command: string): Promise<Ended> => caisson(command.split(' ').slice(1))
+
+describe('a run of a plan', () => {
+  it('is proposed, shown, approved, started, decided over and gone on with by what is said to do next', async () => {
+    const proposed = await plan(
+      'propose',
+      'shop.yaml',
+      '--run',
+      'r',
+      '--input',
+      '"A-1"',
+      '--by',
+      'model',
+      ...TOOLS,
+    )
+    expect(proposed.code).toBe(0)
+    expect(proposed.stdout).toContain('may call   shop.price')
+    expect(proposed.stdout).toContain('may spend  5 calls')
+    expect(proposed.stdout).toContain('input      "A-1"')
+    const { request, next } = await show('r')
+    expect(proposed.stdout).toContain(request)
+    expect((await plan('start', 'r', ...TOOLS)).code).toBe(2)
+    expect(next[0]).toBe(`caisson plan approve r --store runs --digest ${request}`)
+    expect((await typed(next[0] ?? '')).stderr).toContain('recorded: run r is approved')
+
+    const started = await plan('start', 'r', ...TOOLS)
+    expect(started.code).toBe(6)
+    expect(started.stderr).toContain('look: started\n')
+    expect(started.stderr).toContain('question   Order\\x1b[2J?')
+    expect(started.stdout).toBe('')
+    const asked = await show('r')
+    expect(asked.requests).toMatchObject([{ node: 'agree', args: { price: 5 } }])
+    expect((await typed(asked.next[0] ?? '')).code).toBe(0)
+    const ended = await resume('r')
+    expect(ended).toMatchObject({ code: 0, stdout: '{ order: "ordered A-1", price: 5 }\n' })
+    expect(done()).toEqual(['price A-1', 'order A-1'])
+    for (const { stdout, stderr } of [proposed, started, ended]) expect(stdout + stderr).not.toMatch(OBEYED)
+  })
+
+  it('is written down as done by who is named, else by who is logged in', async () => {
+    await plan('propose', 'hello.yaml', '--run', 'r', '--input', '1', '--by', 'a model')
+    const { request } = await show('r')
+    await plan('approve', 'r', '--digest', request, '--comment', 'fine')
+    const { stdout } = await caisson(['plan', 'events', 'r', ...STORE])
+    expect(stdout).toContain('proposed by a model')
+    expect(stdout).toContain(`approved by ${userInfo().username}: fine`)
+    const bad = await plan('reject', 'r', '--by', 'a\nb', '--reason', 'x')
+    expect(bad).toMatchObject({ code: 2 })
+  })
+
+  it('never runs once it was rejected', async () => {
+    await plan('propose', 'hello.yaml', '--run', 'r', '--input', '1', '--approve')
+    expect((await plan('reject', 'r')).stderr).toContain('--reason')
+    expect((await plan('reject', 'r', '--reason', 'not today')).code).toBe(0)
+    expect((await plan('start', 'r')).code).toBe(5)
+    expect((await caisson(['show', 'r', ...STORE])).stdout).toContain('not today')
+  })
+
+  it('starts at once only where that is said', async () => {
+    const refused = await plan('start', 'hello.yaml')
+    expect(refused.code).toBe(2)
+    expect(await plan('start', 'hello.yaml', '--approve', '--input', '41')).toMatchObject({
+      code: 0,
+      stdout: '42\n',
+    })
+    expect((await plan('start', 'r', '--input', '41')).stderr).toContain(
+      '--input goes with FILE and --approve',
+    )
+  })
+
+  it('is not proposed where the plan is not right, and nothing is written', async () => {
+    const { code, stderr } = await plan('propose', 'bad.yaml')
+    expect(code).toBe(7)
+    expect(stderr).toContain('bad.yaml:1:1')
+    expect(existsSync(join(folder.path, 'runs'))).toBe(false)
+    expect((await plan('propose', 'shop.yaml', ...TOOLS, '--run', 'r'.repeat(91))).code).toBe(2)
+    expect((await plan('propose', 'shop.yaml')).code).toBe(2)
+  })
+
+  it.each([
+    ['fails', 'fails.yaml', 3],
+    ['is denied a call', 'denied.yaml', 5],
+    ['throws', 'throws.yaml', 3],
+    ['has spent its budget', 'poor.yaml', 4],
+  ])('that %s says so by its exit code', async (_, file, code) => {
+    const ended = await startAtOnce(file, 'r')
+    expect(ended.code).toBe(code)
+    expect(ended.stderr).not.toMatch(OBEYED)
+  })
+
+  it('whose budget is used up goes on with more of it', async () => {
+    await startAtOnce('poor.yaml', 'r')
+    const { point, status } = await show('r')
+    expect(status).toBe('frozen')
+    expect(await resume('r', '--confirm', point, '--add-calls', '1')).toMatchObject({
+      code: 0,
+      stdout: '{ price: 5 }\n',
+    })
+    expect((await resume('r', '--fuel', '1')).code).toBe(2)
+    expect((await resume('r', '--calls', '1')).stderr).toContain('--calls means nothing for a run of a plan')
+  })
+
+  it('tells every event and then how it ended, each a line of JSON', async () => {
+    const ended = await startAtOnce('hello.yaml', 'r', '--input', '1', '--json')
+    const lines = ended.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    const events = lines.slice(0, -1)
+    expect(events.map(({ type }) => type)).toEqual(['started', 'node_started', 'node_completed', 'completed'])
+    expect(events.map(({ position }) => position)).toEqual([2, 3, 4, 5])
+    expect(lines.at(-1)).toMatchObject({ status: 'completed', run: 'r', output: 2, store: 'runs', next: [] })
+    const refused = await caisson(['plan', 'start', 'r', ...STORE, '--json'])
+    expect(refused).toMatchObject({ code: 2 })
+    expect(refused.json()).toMatchObject({ status: 'refused', error: { code: 'invalid_transition' } })
+  })
+
+  it('shows its tree while it goes, where a person looks', async () => {
+    const { stderr, stdout } = await cli(
+      ['plan', 'start', 'hello.yaml', '--approve', '--input', '1', '--run', 'r', ...STORE],
+      { cwd: folder.path, columns: 40 },
+    )
+    expect(stdout).toBe('2\n')
+    expect(stderr).toMatch(/✓ hi {2}completed, /)
+    expect(stderr).toContain('r  completed')
+  })
+
+  it('is brought to rest by Ctrl-C, and says how to go on', async () => {
+    writeFileSync(join(folder.path, 'hang'), '')
+    const interruptWhen = (): boolean => done().length > 0
+    const args = ['plan', 'start', 'waits.yaml', '--approve', '--run', 'r', ...STORE, ...TOOLS]
+    await caisson(args)
+    await plan('send', 'r', 'next-day', '--value', '"D-4"')
+    const stopped = await caisson(['resume', 'r', ...STORE, ...TOOLS], { interruptWhen })
+    expect(stopped.code).toBe(130)
+    expect(stopped.stderr).toContain('caisson resume r --store runs --confirm sha256:')
+    rmSync(join(folder.path, 'hang'))
+    const { status, doubts } = await show('r')
+    expect(status).toBe('interrupted')
+    expect(doubts).toEqual([])
+  })
+})
+
+describe('requests of nodes', () => {
+  it('are decided by the digest of exactly what is asked, and of no other', async () => {
+    await startAtOnce('shop.yaml', 'r', '--input', '"A-1"')
+    const [asked] = (await show('r')).requests
+    const other = `sha256:${'0'.repeat(64)}`
+    expect((await plan('approve', 'r', '--request', other)).code).toBe(5)
+    expect((await plan('approve', 'r', '--request', 'agree')).code).toBe(2)
+    expect((await plan('approve', 'r')).code).toBe(2)
+    expect(
+      (await plan('approve', 'r', '--request', asked?.digest ?? '', '--value', '{"price": 4}')).code,
+    ).toBe(0)
+    expect((await plan('reject', 'r', '--request', asked?.digest ?? '', '--reason', 'x')).code).toBe(5)
+    expect((await plan('withdraw', 'r', '--request', asked?.digest ?? '')).code).toBe(0)
+    expect(
+      (await plan('approve', 'r', '--request', asked?.digest ?? '', '--value', '{"price": 3}')).code,
+    ).toBe(0)
+    expect((await resume('r')).stdout).toBe('{ order: "ordered A-1", price: 3 }\n')
+  })
+
+  it('that are rejected end the run with their reason', async () => {
+    await startAtOnce('shop.yaml', 'r', '--input', '"A-1"')
+    const [asked] = (await show('r')).requests
+    await plan('reject', 'r', '--request', asked?.digest ?? '', '--reason', 'too dear')
+    const ended = await resume('r')
+    expect(ended.code).toBe(5)
+    expect(ended.stderr).toContain('too dear')
+    expect(done()).toEqual(['price A-1'])
+  })
+
+  it('are shown together with one digest for all of them, and decided by that', async () => {
+    await startAtOnce('two.yaml', 'r')
+    const looked = await plan('approve', 'r', '--request', 'all')
+    expect(looked.code).toBe(6)
+    expect(looked.stdout).toContain('2 requests: 2 question')
+    const { digest, next } = await json<{ digest: string; next: string[] }>(
+      plan('approve', 'r', '--request', 'all', '--json'),
+    )
+    const [first] = (await show('r')).requests
+    await plan('approve', 'r', '--request', first?.digest ?? '')
+    expect((await typed(next[0] ?? '')).code).toBe(5)
+    expect((await show('r')).requests).toHaveLength(2)
+    await plan('withdraw', 'r', '--request', first?.digest ?? '')
+    expect((await plan('approve', 'r', '--request', 'all', '--digest', digest)).code).toBe(0)
+    expect((await resume('r')).stderr).toContain('question   C?')
+  })
+})
+
+describe('what happens around a run', () => {
+  it('is sent to the nodes that wait for it, and undone when the run is cancelled', async () => {
+    const waits = await startAtOnce('waits.yaml', 'r')
+    expect(waits.code).toBe(6)
+    expect(waits.stderr).toContain('caisson plan send r next-day --store runs')
+    expect((await plan('send', 'r', 'other', '--value', '1')).code).toBe(2)
+    expect((await plan('send', 'r', 'next-day', '--value', '"D-4"')).code).toBe(0)
+    expect((await resume('r')).code).toBe(6)
+    expect(flat((await caisson(['cancel', 'r', ...STORE, '--reason', 'no'])).stderr)).toContain(
+      'give them again',
+    )
+    const cancelled = await caisson(['cancel', 'r', ...STORE, ...TOOLS, '--reason', 'changed my mind'])
+    expect(cancelled.code).toBe(0)
+    expect(done()).toEqual(['order D-4', 'order undo'])
+    expect((await caisson(['show', 'r', ...STORE])).stdout).toContain('changed my mind')
+  })
+
+  it('is told from any event on, by type and node', async () => {
+    await startAtOnce('shop.yaml', 'r', '--input', '"A-1"')
+    const all = (await plan('events', 'r')).stdout.trim().split('\n')
+    expect(all[0]).toMatch(/^0\t\d{4}-.*Z\tproposed\t-\tproposed by /)
+    expect((await plan('events', 'r', '--from', '2')).stdout.trim().split('\n')).toEqual(all.slice(2))
+    const only = await plan('events', 'r', '--node', 'look', '--type', 'node_completed', '--json')
+    expect(only.json()).toMatchObject({ node: 'look', type: 'node_completed', output: { value: 5 } })
+    const wrong = await plan('events', 'r', '--type', 'node_complete')
+    expect(wrong.stderr).toContain('Did you mean node_completed?')
+    expect(all.join('\n').replaceAll('\t', ' ')).not.toMatch(OBEYED)
+  })
+
+  it('is listed without what belongs to the run, and made room of together', async () => {
+    await startAtOnce('shop.yaml', 'r', '--input', '"A-1"')
+    const listed = (await caisson(['runs', ...STORE])).stdout
+    expect(listed).toMatch(/^r\twaiting\t[^\t]+\tplan shop 1\ta person\n$/)
+    const all = (await caisson(['runs', ...STORE, '--all'])).stdout.trim().split('\n')
+    expect(all).toHaveLength(2)
+    const part = all.find((line) => line.startsWith('r.'))?.split('\t')[0] ?? ''
+    const refused = await resume(part)
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toContain('caisson resume r --store runs')
+    expect((await caisson(['doctor', ...STORE])).stdout).not.toContain('damaged')
+
+    const kept = await caisson(['collect', ...STORE, '--ended', '0s', '--grace', '0s'])
+    expect(kept.stdout).not.toContain('removed run')
+    expect((await show('r')).status).toBe('waiting')
+    await caisson(['cancel', 'r', ...STORE, ...TOOLS, '--reason', 'no'])
+    expect((await caisson(['collect', ...STORE, '--ended', '0s', '--dry-run'])).stdout).toContain(
+      'would remove run r\n',
+    )
+    expect((await caisson(['collect', ...STORE, '--ended', '0s', '--grace', '0s'])).stdout).toContain(
+      'removed run r\n',
+    )
+    expect((await caisson(['runs', ...STORE, '--all'])).stdout).toBe('')
+  })
+
+  it('is looked at again, and taken over by a fork', async () => {
+    await startAtOnce('shop.yaml', 'r', '--input', '"A-1"')
+    const { point, events } = await show('r')
+    expect((await caisson(['verify', 'r', ...STORE])).code).toBe(2)
+    const whole = await caisson(['verify', 'r', ...STORE, ...TOOLS, '--known', `${events}=${point}`])
+    expect(whole).toMatchObject({ code: 0 })
+    expect(whole.stdout).toContain('1 program executed again')
+    const lost = await caisson([
+      'verify',
+      'r',
+      ...STORE,
+      ...TOOLS,
+      '--known',
+      `${events + 1}=${point}`,
+      '--json',
+    ])
+    expect(lost).toMatchObject({ code: 7 })
+    expect(lost.json()).toMatchObject({ ok: false })
+    const node = (await plan('events', 'r', '--node', 'look', '--type', 'node_completed', '--json')).json()
+    const at = String((node as unknown as { position: number }).position + 1)
+    const forked = await caisson(['fork', 'r', '--at', at, '--run', 'f', ...STORE, '--json'])
+    expect(forked.code).toBe(0)
+    const { next } = forked.json() as unknown as { next: string[] }
+    expect(next[0]).toContain('--tools MODULE')
+    const gone = await typed((next[0] ?? '').replace('MODULE', 'tools.mjs'))
+    expect(gone.code).toBe(6)
+    expect(done()).toEqual(['price A-1'])
+    expect((await caisson(['fork', 'r', '--at', String(events), ...STORE])).code).toBe(2)
+  })
+
+  it('is no business of what goes on with programs', async () => {
+    await plan('propose', 'hello.yaml', '--run', 'r')
+    const store = await openDirectoryRunStore(join(folder.path, 'runs'))
+    const runtime = await openRuntime({ store })
+    const refusal = { code: 'invalid_argument', message: expect.stringContaining('planRun("r")') }
+    await expect(runtime.resume('r')).rejects.toMatchObject(refusal)
+    await expect(runtime.repeat('r')).rejects.toMatchObject(refusal)
+    await runtime.close()
+    await store.close()
+  })
+})
+
+describe('a run whose process is killed in the middle of a call', () => {
+  it('goes on from the point that somebody saw, and what is in doubt is not done again', async () => {
+    await startAtOnce('shop.yaml', 'r', '--input', '"A-1"')
+    const [asked] = (await show('r')).requests
+    await plan('approve', 'r', '--request', asked?.digest ?? '')
+    writeFileSync(join(folder.path, 'hang'), '')
+    const killed = start(['resume', 'r', ...STORE, '--tools', 'built.mjs'], folder.path)
+    await killed.said('hanging')
+    expect((await resume('r')).code).toBe(7)
+    killed.signal('SIGKILL')
+    await killed.end
+    rmSync(join(folder.path, 'hang'))
+    await leaseIsOver()
+
+    const interrupted = await show('r')
+    expect(interrupted.status).toBe('interrupted')
+    expect((await resume('r')).code).toBe(6)
+    const frozen = await resume('r', '--confirm', interrupted.point)
+    expect(frozen.code).toBe(6)
+    expect(frozen.stderr).toContain('order  call ')
+    expect((await resume('r', '--confirm', interrupted.point, '--answer', 'order="ordered A-1"')).code).toBe(
+      6,
+    )
+    const { point } = await show('r')
+    expect((await resume('r', '--confirm', point)).code).toBe(6)
+    const last = lastLine<{ status: string; output: unknown }>(
+      await resume('r', '--confirm', point, '--answer', 'order="by hand"', '--json'),
+    )
+    expect(last).toMatchObject({ status: 'completed', output: { order: 'by hand', price: 5 } })
+    expect(done()).toEqual(['price A-1', 'order A-1'])
+  }, 60_000)
+
+  /** Nobody holds the run any more. */
+  async function leaseIsOver(): Promise<void> {
+    while ((await show('r')).status !== 'interrupted')
+      await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+})
