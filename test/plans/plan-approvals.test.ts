@@ -475,7 +475,6 @@ describe('a run whose process dies', () => {
         }
         if ((await run.outcome()).status === 'completed') return
         const answers = (await run.doubts()).map(({ node, call, args }) => {
-          console.log('DOUBT', node, call)
           const { to } = args as { to: string }
           const number = sent.findIndex((one) => (one as { to: string }).to === to) + 1
           const happened =
