@@ -275,10 +275,10 @@ describe('a decision over a call of a kept run', () => {
   })
 
   it('after the time of the request is none, and the call is refused', async () => {
-    const demand = { approve: { expiresMs: 30 } }
+    const demand = { approve: { expiresMs: 1_500 } }
     const caught = `try { ${PAY} } catch ({ code }) { return code }`
     const request = theAsked(await begin(caught, demand))
-    await new Promise((resolve) => setTimeout(resolve, 60))
+    await new Promise((resolve) => setTimeout(resolve, 1_600))
     const late = resume({ decisions: [approve(request.digest)] }, demand)
     expect(await codeOf(late)).toBe('approval_expired')
     expect(await resume({}, demand)).toMatchObject({ status: 'completed', value: 'approval_expired' })

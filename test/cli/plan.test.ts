@@ -275,7 +275,7 @@ describe('caisson plan', () => {
   it('says what it can do, and what was meant', async () => {
     const { code, stderr } = await plan('chek', 'small.yaml')
     expect(code).toBe(2)
-    expect(stderr).toMatch(/check, show, diff, schema\. Did you mean\s+caisson plan check\?/)
+    expect(stderr).toMatch(/check, show, diff, schema[\s\S]*Did you mean\s+caisson\s+plan check\?/)
     expect((await plan()).code).toBe(2)
     expect((await plan('check')).stderr).toContain('caisson plan check needs a FILE')
     expect((await plan('diff', 'a')).stderr).toContain('needs OLD and NEW')
