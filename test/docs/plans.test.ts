@@ -64,8 +64,4 @@ describe('docs/plans.md', () => {
     expect(names([/A node ends for good as ([^.]*)\./.exec(page)?.[1]])).toEqual(LAST_NODE_STATES)
     for (const state of [...RUN_STATES, ...NODE_STATES]) expect(page).toContain(`\`${state}\``)
   })
-
-  it('says that plans are not run yet', () => {
-    expect(page).toMatch(/Running plans comes with the next version/)
-  })
 })
