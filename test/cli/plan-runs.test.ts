@@ -262,7 +262,7 @@ describe('requests of nodes', () => {
     await startAtOnce('two.yaml', 'r')
     const looked = await plan('approve', 'r', '--request', 'all')
     expect(looked.code).toBe(6)
-    expect(looked.stdout).toContain('2 requests: 2 question')
+    expect(looked.stdout).toContain('together: 2 requests')
     const { digest, next } = await json<{ digest: string; next: string[] }>(
       plan('approve', 'r', '--request', 'all', '--json'),
     )

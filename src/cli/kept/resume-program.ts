@@ -26,7 +26,7 @@ import { TENANT, whereOf } from './run-place.ts'
 
 /** Flags that mean something for one of both. */
 const FOR_PROGRAMS = [
-  ...['grant', 'change-rights', 'stop-at-call', 'modules', 'reexecute', 'thread', 'now'],
+  ...['grant', 'change-rights', 'stop-at-call', 'modules', 'reexecute', 'now'],
   ...LATER_LIMITS.map(({ name }) => name),
 ]
 const FOR_PLANS = ['by', ...MORE_BUDGET.map(({ name }) => name)]
@@ -34,9 +34,12 @@ const FOR_PLANS = ['by', ...MORE_BUDGET.map(({ name }) => name)]
 /** Invariant of the command line: what is not understood is refused, never ignored. @throws CliError usage */
 function refuseFlags(given: GivenFlags, flags: readonly string[], what: string): void {
   const wrong = flags.find((name) => given.has(name))
-  if (wrong === undefined) return
-  const message = `--${wrong} means nothing for ${what}.`
-  throw new CliError({ exit: EXIT.usage, code: 'usage', message, hint: 'caisson resume --help' })
+  if (wrong !== undefined) throw meansNothing(wrong, what)
+}
+
+function meansNothing(flag: string, what: string): CliError {
+  const message = `--${flag} means nothing for ${what}.`
+  return new CliError({ exit: EXIT.usage, code: 'usage', message, hint: 'caisson resume --help' })
 }
 
 /** As if the program stood in that folder. */
@@ -64,6 +67,9 @@ async function planResume(given: GivenFlags, io: CliIo): Promise<ResumePlan> {
 export async function resumeProgram(given: GivenFlags, io: CliIo): Promise<number> {
   if (await namesPlanRun(given, io.cwd, true)) {
     refuseFlags(given, FOR_PROGRAMS, 'a run of a plan')
+    // Programs of plans run on this thread anyway.
+    if (readThread(given.value('thread'), 'resume') === 'worker')
+      throw meansNothing('thread worker', 'a run of a plan')
     return (await import('../plan-runs/start-run.ts')).resumePlanRun(given, io)
   }
   refuseFlags(given, FOR_PLANS, 'a program')

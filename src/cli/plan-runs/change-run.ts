@@ -7,6 +7,7 @@
  */
 import type { Digest } from '../../base/digest.ts'
 import { clipText, escapeText } from '../../base/escape-text.ts'
+import { aggregateOf } from '../../capability/aggregate.ts'
 import type { Decision, OpenRequest } from '../../graph/run/decisions.ts'
 import type { PlanRun } from '../../runtime/plans/plan-run.ts'
 import { digestValue } from '../../values/digest-value.ts'
@@ -19,6 +20,7 @@ import { TENANT } from '../kept/run-place.ts'
 import { jsonText } from '../render/json-text.ts'
 import { shellQuote } from '../render/shell-quote.ts'
 import { styleFor } from '../render/style.ts'
+import { hangText } from '../render/wrap-text.ts'
 import { readInput } from '../run/read-input.ts'
 import { nextCommands } from './next-commands.ts'
 import { planCommand } from './plan-command.ts'
@@ -177,7 +179,6 @@ function tellAll(
   digest: Digest,
   { given, io, storeName }: PlanSession,
 ): void {
-  const sums = sumsOf(open)
   const command = planCommand('plan approve', [run.run], storeName, given, {
     more: ['--request', 'all', '--digest', digest],
   })
@@ -188,7 +189,7 @@ function tellAll(
       run: run.run,
       store: storeName,
       requests,
-      sums,
+      aggregate: aggregateOf(open),
       digest,
       next: [command],
     }
@@ -200,7 +201,7 @@ function tellAll(
   const setting = { width, style: styleFor(stdout), nowMs: Date.now(), mostLines: MOST_LINES }
   const lines = [
     ...open.flatMap((request) => requestLines(request, setting)),
-    `${open.length === 1 ? '1 request' : `${open.length} requests`}${sums.length > 0 ? `: ${sums.join(', ')}` : ''}`,
+    ...hangText('together: ', sumsOf(open).join(', '), width),
     ...(open.length === 0
       ? []
       : nextLines([{ text: 'approve all of it, and nothing else', command }], width)),
@@ -208,18 +209,18 @@ function tellAll(
   stdout.write(lines.map((line) => `${line}\n`).join(''))
 }
 
-/** What all of them come to: `3 reports.publish (write)`, `12 cents`. */
+/** What all of them come to: `3 calls of reports.publish`, `12 cents`. */
 function sumsOf(open: readonly OpenRequest[]): readonly string[] {
-  const calls = new Map<string, number>()
-  const costs = new Map<string, number>()
-  for (const { action, effect, kind, cost = {} } of open) {
-    const what = action === undefined ? kind : `${escapeText(clipText(action, 100))} (${effect ?? '?'})`
-    calls.set(what, (calls.get(what) ?? 0) + 1)
-    for (const [unit, amount] of Object.entries(cost)) costs.set(unit, (costs.get(unit) ?? 0) + amount)
-  }
+  const { requests, actions, effects, cost, withoutCost } = aggregateOf(open)
+  const shown = (text: string): string => escapeText(clipText(text, 100))
   return [
-    ...[...calls].map(([what, count]) => `${count} ${what}`),
-    ...[...costs].map(([unit, amount]) => `${amount} ${escapeText(clipText(unit, 60))}`),
+    requests === 1 ? '1 request' : `${requests} requests`,
+    ...Object.entries(actions).map(
+      ([action, count]) => `${count} ${count === 1 ? 'call' : 'calls'} of ${shown(action)}`,
+    ),
+    ...Object.entries(effects).map(([effect, count]) => `${count} with the effect ${shown(effect)}`),
+    ...Object.entries(cost).map(([unit, amount]) => `${amount} ${shown(unit)}`),
+    ...(withoutCost === 0 ? [] : [`${withoutCost} of which nothing says what they cost`]),
   ]
 }
 
