@@ -239,9 +239,9 @@ export const DEFENCES: readonly Defence[] = [
     name: 'intent-before-effect',
     against: 'An effect happens that no log has seen.',
     file: 'src/capability/gate.ts',
-    find: 'return unrecorded ?? { call, passage, final, idempotencyKey }',
+    find: 'return unrecorded ?? { call, passage, final: value, idempotencyKey }',
     replace:
-      'return unrecorded && { call, passage, final, idempotencyKey } || { call, passage, final, idempotencyKey }',
+      'return unrecorded && { call, passage, final: value, idempotencyKey } || { call, passage, final: value, idempotencyKey }',
     tests: ['src/capability/gate/record.test.ts'],
   },
   {
@@ -609,8 +609,8 @@ export const DEFENCES: readonly Defence[] = [
     name: 'exhausted-turns-deliver-nothing',
     against: 'A guest makes a payment and runs out of fuel in the same turn.',
     file: 'src/isolate/isolate.ts',
-    find: 'waiting ? services.asked : NO_CALLS',
-    replace: 'waiting || NO_CALLS.length === 0 ? services.asked : NO_CALLS',
+    find: 'waiting ? services.calls.asked : NO_CALLS',
+    replace: 'waiting || NO_CALLS.length === 0 ? services.calls.asked : NO_CALLS',
     tests: ['src/isolate/isolate.test.ts'],
   },
   {
@@ -727,7 +727,7 @@ export const DEFENCES: readonly Defence[] = [
     name: 'checkpoint-digest',
     against: 'A checkpoint with a flipped bit restores a guest that runs on, silently wrong.',
     file: 'src/snapshot/container/container-parts.ts',
-    find: 'if (!sameBytes(digest, bytes.subarray(digestAt)))',
+    find: 'if (!sameBytes(digest, bytes.subarray(bytes.length - DIGEST_BYTES)))',
     replace: 'if (digest.length === 0)',
     tests: ['test/attacks/checkpoint-container.test.ts'],
   },
@@ -735,8 +735,8 @@ export const DEFENCES: readonly Defence[] = [
     name: 'checkpoint-mac',
     against: 'An attacker changes a checkpoint and makes its digest right.',
     file: 'src/snapshot/container/container-parts.ts',
-    find: 'if (!sameBytes(await macInSteps(hash, key, authenticated.bytes, pacer), authenticated.mac))',
-    replace: 'if (authenticated.mac.length === 0)',
+    find: 'if (!sameBytes(found, mac))',
+    replace: 'if (found.length !== mac.length)',
     tests: ['test/attacks/checkpoint-container.test.ts'],
   },
   {
@@ -1194,8 +1194,8 @@ export const DEFENCES: readonly Defence[] = [
     name: 'log-entries-authenticated',
     against: 'Who can write to the store forges an answer.',
     file: 'src/snapshot/run-log/entry-seal.ts',
-    find: 'if (!same(expected, sealed.subarray(bodyEnd)))',
-    replace: 'if (expected.length !== sealed.subarray(bodyEnd).length)',
+    find: 'if (!same(expected, sealed.subarray(macAt)))',
+    replace: 'if (expected.length !== sealed.subarray(macAt).length)',
     tests: ['test/attacks/resume.test.ts'],
   },
   {
@@ -1315,7 +1315,7 @@ export const DEFENCES: readonly Defence[] = [
   {
     name: 'library-work-costs-fuel',
     against: 'A guest has the host clone, encode and hash for ever, at no cost.',
-    file: 'src/isolate/library-services.ts',
+    file: 'src/isolate/host-fuel.ts',
     find: 'gauge.charge(CALL_FUEL + bytes * CALL_FUEL_PER_BYTE)',
     replace: 'gauge.charge(0 * bytes)',
     tests: ['test/guest/library.test.ts', 'test/attacks/prelude.test.ts'],
@@ -1479,8 +1479,8 @@ export const DEFENCES: readonly Defence[] = [
     name: 'continuations-share-bytes',
     against: 'A guest takes more bytes than its grant allows, by reading answers in pieces.',
     file: 'src/capability/gate.ts',
-    find: 'return account.receive(bytes) && (continued === undefined || continued.account.receive(bytes))',
-    replace: 'return account.receive(bytes) || continued !== undefined',
+    find: 'return account.receive(bytes, call) && (continued === undefined || continued.account.receive(bytes, call))',
+    replace: 'return account.receive(bytes, call) || continued !== undefined',
     tests: ['src/capability/gate.test.ts'],
   },
   {
