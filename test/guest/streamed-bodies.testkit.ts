@@ -99,7 +99,9 @@ export async function hoard(
     return 'done'`
   const limits = { calls: 20_000, bytesIn: 2 ** 31, wallMs: 600_000, fuel: 2 ** 52 }
   try {
-    const outcome = await runtime.run(source, { input: answers, grants: ['net.fetch'], limits })
+    // What is looked at is what holds where nobody stops a guest that repeats itself.
+    const options = { input: answers, grants: ['net.fetch'], limits, guard: false } as const
+    const outcome = await runtime.run(source, options)
     await new Promise((resolve) => setTimeout(resolve, 0))
     return { outcome, most, left: opened }
   } finally {
