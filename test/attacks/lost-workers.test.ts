@@ -45,7 +45,8 @@ describe('a Worker that dies', () => {
     ['open', 1],
     ['start', 1],
     ['settle', 2],
-    ['capture', 2],
+    // The first one: whether there is a second depends on how long writing that takes.
+    ['capture', 1],
   ])(
     'when it is told to %s breaks a kept run off, which goes on with nothing done twice',
     async (type, nth) => {
