@@ -131,7 +131,7 @@ async function endlessTrial(source: string): Promise<Trial> {
 
 /**
  * Bundled as a page would: the code of the entry, minified, and the engine file beside it. What is fetched when it is
- * first used (the reader of TypeScript, the parser of YAML) is no part of what a first guest needs.
+ * first used (what runs plans, the reader of TypeScript, the parser of YAML) is no part of what a first guest needs.
  */
 async function downloadTrial(): Promise<Trial> {
   const entry = fileURLToPath(new URL('../../src/entry/browser.ts', import.meta.url))

@@ -55,9 +55,8 @@ import type {
 } from './options.ts'
 import type { Outcome } from './outcome.ts'
 import type { ForkOptions } from './plans/fork-run.ts'
-import { PlanShelf } from './plans/plan-record.ts'
 import type { PlanRun, PlanRunOptions, ProposeOptions } from './plans/plan-run.ts'
-import { PlanRuns } from './plans/plan-runs.ts'
+import type { PlanRuns, PlanRunsParts } from './plans/plan-runs.ts'
 import type { Verification, VerifyOptions } from './plans/verify/verify-run.ts'
 import type { Platform } from './platform.ts'
 import { DEFAULT_LEASE_MS, type KeptOutcome, RunKeeper } from './run-keeper.ts'
@@ -199,7 +198,9 @@ class PooledRuntime implements Runtime {
   /** Makes idempotency keys of this runtime differ from those of any other. */
   #id: string | undefined
   #guests = 0
+  /** Loaded with the first plan: who only runs programs does not download what runs plans. */
   #planRuns: PlanRuns | undefined
+  #closed = false
 
   constructor(host: Platform, options: RuntimeOptions, table: CapabilityTable, loaded: LoadedEngine) {
     const defaults = parseLimits(options.limits)
@@ -371,37 +372,40 @@ class PooledRuntime implements Runtime {
     })
   }
 
-  propose(plan: Plan | DefinedPlan, options: ProposeOptions): Promise<PlanRun> {
-    return this.#plans.propose(plan, options)
+  async propose(plan: Plan | DefinedPlan, options: ProposeOptions): Promise<PlanRun> {
+    return (await this.#loadPlans()).propose(plan, options)
   }
 
-  planRun(run: string, options: PlanRunOptions = {}): Promise<PlanRun> {
-    return this.#plans.open(run, options)
+  async planRun(run: string, options: PlanRunOptions = {}): Promise<PlanRun> {
+    return (await this.#loadPlans()).open(run, options)
   }
 
-  fork(run: string, options: ForkOptions): Promise<PlanRun> {
-    return this.#plans.fork(run, options)
+  async fork(run: string, options: ForkOptions): Promise<PlanRun> {
+    return (await this.#loadPlans()).fork(run, options)
   }
 
-  verify(run: string, options: VerifyOptions = {}): Promise<Verification> {
-    return this.#plans.verify(run, options)
+  async verify(run: string, options: VerifyOptions = {}): Promise<Verification> {
+    return (await this.#loadPlans()).verify(run, options)
   }
 
-  receipts(run: string, options: PlanRunOptions = {}): Promise<readonly SignedReceipt[]> {
-    return this.#plans.receipts(run, options)
+  async receipts(run: string, options: PlanRunOptions = {}): Promise<readonly SignedReceipt[]> {
+    return (await this.#loadPlans()).receipts(run, options)
   }
 
-  get #plans(): PlanRuns {
-    this.#planRuns ??= this.#openPlans()
+  async #loadPlans(): Promise<PlanRuns> {
+    // The promise is not kept: a load that failed is tried again, and edge workers refuse promises of other requests.
+    const { PlanRuns } = await import('./plans/plan-runs.ts')
+    if (this.#closed) throw new CaissonError('disposed', 'The runtime was closed.')
+    this.#planRuns ??= new PlanRuns(this.#planRunParts())
     return this.#planRuns
   }
 
-  #openPlans(): PlanRuns {
+  #planRunParts(): PlanRunsParts {
     const store = this.#options.store ?? this.#given.openMemoryStore?.()
     if (store === undefined)
       throw new CaissonError('unsupported', 'Runs of plans are kept in a store: give one to openRuntime.')
     const signer = this.#options.receipts?.sign
-    return new PlanRuns({
+    return {
       store: watchedStore(store),
       leaseMs: this.#options.leaseMs ?? DEFAULT_LEASE_MS,
       engine: this.engine,
@@ -409,7 +413,6 @@ class PooledRuntime implements Runtime {
       signatures: this.#given.signatures,
       hostClock: this.#hostClock,
       entropy: this.#platform.entropy,
-      plans: new PlanShelf(),
       tools: (names) => Object.fromEntries(names.map((name) => [name, toolDigest(this.#table.get(name))])),
       openGate: (grants, { guestId, ...own }) =>
         // Nodes have the loop guard of their run.
@@ -422,10 +425,11 @@ class PooledRuntime implements Runtime {
       repeatProgram: (run, options) => this.#repeatIn(run, options, store),
       inspect: async (checkpoint) => (await this.#checkpoints.inspect(checkpoint)).id,
       tookBefore: (owner) => this.#keeper(undefined, store).tookBefore(owner),
-    })
+    }
   }
 
   async close(): Promise<void> {
+    this.#closed = true
     await this.#planRuns?.close()
     this.#line.close()
     this.#typescript.close()

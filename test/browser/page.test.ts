@@ -7,7 +7,7 @@ import { build as esbuild } from 'esbuild'
 import { type Browser, chromium, type Page } from 'playwright'
 import { build as viteBuild } from 'vite'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { type Outcome, openRuntime, type RunOptions } from '../../src/entry/node.ts'
+import { type Outcome, openRuntime, type Plan, type RunOptions } from '../../src/entry/node.ts'
 import { type PageServer, servePage } from './page-server.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -111,15 +111,41 @@ for (const [bundler, bundle] of Object.entries({ Vite: bundleWithVite, esbuild: 
       expect(await run('(function f() { f() })()')).toMatchObject({ limit: 'stack' })
     })
 
+    const downloads = (): Promise<readonly string[]> =>
+      page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name))
+
     it('reads TypeScript, and downloads what that takes only then', async () => {
-      const downloads = (): Promise<readonly string[]> =>
-        page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name))
       const before = await downloads()
       const outcome = await run('enum A { X = 6 }\nconst f = (x: number): number => x * A.X\nf(7)')
       expect(outcome).toMatchObject({ status: 'completed', value: 42 })
       // esbuild puts all into one file unless it is told to split.
       const fresh = (await downloads()).filter((name) => !before.includes(name))
       expect(fresh.filter((name) => /typescript/.test(name))).toHaveLength(bundler === 'Vite' ? 1 : 0)
+      expect(problems).toEqual([])
+    })
+
+    it('runs a plan, and downloads what that takes only then', async () => {
+      const plan: Plan = {
+        format: 'plan/1',
+        name: 'prices',
+        version: '1',
+        grants: ['prices.lookup'],
+        nodes: {
+          double: {
+            kind: 'program',
+            source: 'return (await prices.lookup({ sku: input })).price * 2',
+            input: { $from: 'input' },
+            grants: ['prices.lookup'],
+          },
+        },
+        output: { $from: 'double' },
+      }
+      const before = await downloads()
+      // The page has types of its own copy of the package.
+      const end = await page.evaluate(([p, i]) => window.runPlan(p, i), [plan as never, 'A-100'] as const)
+      expect(end).toMatchObject({ status: 'completed', output: 15 })
+      const fresh = (await downloads()).filter((name) => !before.includes(name))
+      expect(fresh.filter((name) => /plan-runs/.test(name))).toHaveLength(bundler === 'Vite' ? 1 : 0)
       expect(problems).toEqual([])
     })
 

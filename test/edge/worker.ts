@@ -1,5 +1,5 @@
 /** An edge worker as an embedder would write it: the engine is a static import, capabilities are granted. */
-import { capability, openRuntime, type RunOptions } from '../../src/entry/edge.ts'
+import { capability, openRuntime, type Plan, type RunOptions } from '../../src/entry/edge.ts'
 // The module is put beside the bundle by whoever deploys it.
 // @ts-expect-error workerd turns this import into a WebAssembly.Module; TypeScript does not know.
 import engine from './engine.wasm'
@@ -13,8 +13,17 @@ const lookup = capability({
 
 export default {
   async fetch(request: Request): Promise<Response> {
-    const { source, ...options } = (await request.json()) as { source: string } & RunOptions
+    const { plan, source, ...options } = (await request.json()) as {
+      plan?: Plan
+      source: string
+    } & RunOptions
     const runtime = await openRuntime({ engine, capabilities: [lookup] })
+    if (plan !== undefined) {
+      const run = await runtime.propose(plan, { by: 'ann', input: options.input })
+      await run.approve({ by: 'ann', digest: (await run.view()).request })
+      await run.start({ by: 'ann' })
+      return Response.json(await run.outcome())
+    }
     const outcome = await runtime.run(source, { ...options, seed: 1, stateDigest: true })
     return Response.json(outcome)
   },

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { build } from 'esbuild'
 import { Miniflare } from 'miniflare'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openRuntime } from '../../src/entry/node.ts'
+import { openRuntime, type Plan } from '../../src/entry/node.ts'
 
 const here = new URL('.', import.meta.url)
 let miniflare: Miniflare
@@ -62,6 +62,32 @@ describe('a guest in workerd', () => {
       source: 'enum A { X = 6 }\nconst f = (x: number): number => x * A.X\nf(7)',
     })
     expect(outcome).toMatchObject({ status: 'completed', value: 42 })
+  })
+
+  it('may be a node of a plan', async () => {
+    const plan: Plan = {
+      format: 'plan/1',
+      name: 'prices',
+      version: '1',
+      grants: ['prices.lookup'],
+      nodes: {
+        double: {
+          kind: 'program',
+          source: 'return (await prices.lookup({ sku: input })).price * 2',
+          input: { $from: 'input' },
+          grants: ['prices.lookup'],
+        },
+      },
+      output: { $from: 'double' },
+    }
+    const ends = await Promise.all([
+      runInWorkerd({ plan, input: 'A-100' }),
+      runInWorkerd({ plan, input: 'A' }),
+    ])
+    expect(ends).toMatchObject([
+      { status: 'completed', output: 15 },
+      { status: 'completed', output: 3 },
+    ])
   })
 
   it('uses the same fuel and ends in the same state as in Node', async () => {

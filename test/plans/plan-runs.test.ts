@@ -244,6 +244,29 @@ describe('a run of a plan', () => {
     await runtime.close()
   })
 
+  it('is neither proposed nor found once its runtime was closed, also when that had no plan before', async () => {
+    const store = createMemoryRunStore()
+    const fresh = await openRuntime({ capabilities: toolsOf(newWorld()), store })
+    const late = fresh.propose(PLAN, { by: 'model', run: 'late', input: [] })
+    await fresh.close()
+    await expect(late).rejects.toMatchObject({ code: 'disposed' })
+    await expect(fresh.planRun('late')).rejects.toMatchObject({ code: 'disposed' })
+    expect(await store.entries('late', 0, 1)).toEqual([])
+  })
+
+  it('is one run in its process, also when it is the first that is asked for twice at once', async () => {
+    const store = createMemoryRunStore()
+    const world = newWorld()
+    await inProcess(store, world, waitingForAnn)
+    await inProcess(store, world, async (runtime) => {
+      const [one, other] = await Promise.all([runtime.planRun('r'), runtime.planRun('r')])
+      await one.resume({ by: 'ann' })
+      const [asked] = await other.requests()
+      await other.decide({ request: asked?.digest as never, by: 'ann', decision: 'approve' })
+      expect(await one.outcome()).toMatchObject({ status: 'completed' })
+    })
+  })
+
   it('keeps every value that its journal names from being collected', async () => {
     const store = createMemoryRunStore()
     const plan: Plan = {

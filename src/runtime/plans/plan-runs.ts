@@ -19,7 +19,7 @@ import { giveBack } from '../watched-store.ts'
 import { checkBy } from './check-by.ts'
 import { type ForkOptions, forkRun } from './fork-run.ts'
 import { LiveRun } from './live-run.ts'
-import { planBytes } from './plan-record.ts'
+import { PlanShelf, planBytes } from './plan-record.ts'
 import type { PlanRun, PlanRunOptions, Proposed, ProposeOptions } from './plan-run.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
 import { readStanding } from './read-standing.ts'
@@ -40,13 +40,16 @@ interface FirstEvents {
   readonly status: PlanStatus
 }
 
+/** What the runtime lends to all of them. */
+export type PlanRunsParts = Omit<PlanRunParts, 'changed' | 'plans'>
+
 export class PlanRuns {
   readonly #parts: Omit<PlanRunParts, 'changed'>
   readonly #live = new Map<string, LiveRun>()
   #closed = false
 
-  constructor(parts: Omit<PlanRunParts, 'changed'>) {
-    this.#parts = parts
+  constructor(parts: PlanRunsParts) {
+    this.#parts = { ...parts, plans: new PlanShelf() }
   }
 
   async propose(proposed: Proposed, options: ProposeOptions): Promise<PlanRun> {

@@ -20,7 +20,6 @@ import {
   type Outcome,
   type RunStore,
 } from '../../../src/entry/node.ts'
-import { PlanShelf } from '../../../src/runtime/plans/plan-record.ts'
 import { PlanRuns } from '../../../src/runtime/plans/plan-runs.ts'
 import { watchedStore } from '../../../src/runtime/watched-store.ts'
 
@@ -74,7 +73,6 @@ export class World {
       signatures: undefined,
       hostClock: clock,
       entropy: { bytes: (length) => this.#bytes(length) },
-      plans: new PlanShelf(),
       tools: (names) => Object.fromEntries(names.map((name) => [name, toolDigest(table.get(name))])),
       openGate: (grants, options) =>
         createGate({ grants: grantSet(table, grants), ledger, clock, ...options }),
