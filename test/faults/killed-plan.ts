@@ -67,7 +67,7 @@ const linesOf = (effects: string): readonly string[] =>
   existsSync(effects) ? readFileSync(effects, 'utf8').split('\n').slice(0, -1) : []
 
 /** What is wrong with the run that a killed process left. */
-async function problemsWith(folder: string, effects: string): Promise<readonly string[]> {
+export async function problemsWith(folder: string, effects: string): Promise<readonly string[]> {
   const store = await openDirectoryRunStore(folder)
   const paid = [...linesOf(effects)]
   const before = paid.length
