@@ -1,10 +1,9 @@
 /** The paying plan on a disk that fails once, and what must hold after that. */
-import { isDeepStrictEqual } from 'node:util'
 import { openRunStoreIn } from '../../host-bindings/store/node/directory-run-store.node.ts'
-import { CaissonError, capability, openRuntime, type Runtime } from '../../src/entry/node.ts'
+import { CaissonError, openRuntime, type Runtime } from '../../src/entry/node.ts'
 import { FAILURES } from './disk-failures.ts'
-import { endOf } from './killed-plan.ts'
-import { OUTPUT, PAYMENTS, PLAN } from './paying-plan.ts'
+import { problemsAfterGoingOn, runPlan } from './paying-people.ts'
+import { payingWorld } from './paying-world.ts'
 import { simulateMachine } from './simulated-machine.ts'
 import { VolatileDisk } from './volatile-disk.ts'
 import { type Operation, type Watcher, watchFolder } from './watched-folder.ts'
@@ -24,33 +23,13 @@ async function withRuntime<T>(
   const runtime = await openRuntime({
     store,
     checkpoints: { every: { calls: 1 } },
-    capabilities: [
-      capability({
-        name: 'world.pay',
-        description: 'Counts',
-        effect: 'write',
-        invoke: (args: unknown) => {
-          paid.push(String(args))
-          return Number(args) + 1
-        },
-      }),
-    ],
+    capabilities: [payingWorld((amount) => paid.push(amount))],
   })
   try {
     return await work(runtime)
   } finally {
     await runtime.close()
   }
-}
-
-async function runPlan(runtime: Runtime): Promise<void> {
-  const run = await runtime.propose(PLAN, { by: 'model', run: 'r' })
-  await run.approve({ by: 'ann', digest: (await run.view()).request })
-  await run.start({ by: 'ann' })
-  await run.outcome()
-  for (const { digest: request } of await run.requests())
-    await run.decide({ request, by: 'ann', decision: 'approve' })
-  await run.outcome()
 }
 
 /** Operations of a run that meets nothing. */
@@ -75,14 +54,6 @@ export async function problemsOfPlan(
     if (!CaissonError.is(error) || !SAID.includes(error.code))
       return [`${number}: ${String((error as Error).stack)}`]
   }
-  try {
-    const outcome = await withRuntime(disk, {}, paid, (runtime) => endOf(runtime, paid), '2')
-    const came = outcome.status === 'completed' ? outcome.output : outcome
-    if (!isDeepStrictEqual(came, OUTPUT)) return [`${number}: it came to ${JSON.stringify(came)}`]
-    const sorted = paid.map(Number).sort((a, b) => a - b)
-    return sorted.join() === PAYMENTS.join() ? [] : [`${number}: it paid ${paid.join()}`]
-  } catch (error) {
-    if (CaissonError.is(error, 'not_found') && paid.length === 0) return []
-    return [`${number}: ${String((error as Error).stack)}`]
-  }
+  const found = await withRuntime(disk, {}, paid, (runtime) => problemsAfterGoingOn(runtime, paid), '2')
+  return found.map((problem) => `${number}: ${problem}`)
 }
