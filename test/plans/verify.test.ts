@@ -16,6 +16,7 @@ import {
 } from '../../src/entry/node.ts'
 import { Journal, type JournalOptions, readJournal } from '../../src/journal/journal.ts'
 import type { RunStore } from '../../src/ports/run-store.ts'
+import { boundStore } from '../checkpoints/bound-store.ts'
 
 const PEM = `-----BEGIN PRIVATE KEY-----
 MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g
@@ -165,7 +166,7 @@ describe('verifying an honest run', () => {
     journal.add({ type: 'cancelled', timeMs: 1 })
     await journal.flush()
     const other = await open({
-      store: { ...bound(store), entries: entriesOf(anew, store) },
+      store: { ...boundStore(store), entries: entriesOf(anew, store) },
       checkpoints: { keys },
     })
     const { difference } = await other.verify('r', { signers: [PUBLIC] })
@@ -192,7 +193,7 @@ describe.each([
 
   beforeAll(async () => {
     const recording = {
-      ...bound(store),
+      ...boundStore(store),
       putBlob: (id: never, bytes: Uint8Array) => {
         blobs.push(id)
         return store.putBlob(id, bytes)
@@ -238,7 +239,7 @@ describe.each([
   it('and so are entries that were left out, or stand in another order', async () => {
     const verified = async (order: readonly Uint8Array[]): Promise<Verification> => {
       const other: RunStore = {
-        ...bound(store),
+        ...boundStore(store),
         entries: async (run, from, most) =>
           run === 'r' ? order.slice(from, from + most) : store.entries(run, from, most),
       }
@@ -272,7 +273,7 @@ describe('a run whose journal was written anew, so that all of it fits together'
       journal.add(event)
     })
     await journal.flush()
-    const other = { ...bound(store), entries: entriesOf(anew, store) }
+    const other = { ...boundStore(store), entries: entriesOf(anew, store) }
     return (await open({ store: other })).verify('r')
   }
 
@@ -404,7 +405,7 @@ function changed(store: RunStore): Changing {
     entry: undefined,
     blob: undefined,
     store: {
-      ...bound(store),
+      ...boundStore(store),
       entries: async (run, from, most) =>
         (await store.entries(run, from, most)).map((bytes, i) => {
           const { entry } = changing
@@ -421,24 +422,8 @@ function changed(store: RunStore): Changing {
 
 function cutOff(store: RunStore, length: number): RunStore {
   return {
-    ...bound(store),
+    ...boundStore(store),
     entries: async (run, from, most) =>
       store.entries(run, from, run === 'r' ? Math.max(0, Math.min(most, length - from)) : most),
-  }
-}
-
-function bound(store: RunStore): RunStore {
-  return {
-    putBlob: (id, bytes) => store.putBlob(id, bytes),
-    getBlob: (id) => store.getBlob(id),
-    head: (run) => store.head(run),
-    setHead: (run, head, lease) => store.setHead(run, head, lease),
-    append: (run, at, entries, lease) => store.append(run, at, entries, lease),
-    entries: (run, from, most) => store.entries(run, from, most),
-    lease: (run, ttlMs) => store.lease(run, ttlMs),
-    runs: () => store.runs(),
-    remove: (run, lease) => store.remove(run, lease),
-    collect: (options) => store.collect(options),
-    close: () => store.close(),
   }
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { digestOf } from '../../base/digest.ts'
 import { readPlan } from '../plan/define-plan.ts'
 import type { Plan, PlanNode } from '../plan/plan.ts'
 import { arbitraryPlan } from './arbitrary-plan.testkit.ts'
@@ -11,6 +12,15 @@ const call = (more: object = {}): PlanNode => ({ kind: 'call', capability: 'a.b'
 
 function planOf(nodes: Record<string, PlanNode>): Plan {
   return { format: 'plan/1', name: 'p', version: '1', grants: ['a.b'], nodes }
+}
+
+const DIGEST = digestOf(new Uint8Array(32))
+
+function proposed(plan: Plan): RunState {
+  const state = new RunState(plan)
+  const input = { value: 1 }
+  state.apply({ type: 'proposed', format: 'run/1', id: 'r', tools: {}, plan: DIGEST, input, by: 'x' })
+  return state
 }
 
 /** Everything that can go on does, in order; nothing fails but what is named. */
@@ -59,18 +69,8 @@ describe('a run', () => {
   })
 
   it('refuses a node that may not begin yet', () => {
-    const state = new RunState(planOf({ a: call(), b: call({ after: ['a'] }) }))
-    const digest = `sha256:${'0'.repeat(64)}` as never
-    state.apply({
-      type: 'proposed',
-      format: 'run/1',
-      id: 'r',
-      tools: {},
-      plan: digest,
-      input: { value: 1 },
-      by: 'x',
-    })
-    state.apply({ type: 'approved', request: digest, by: 'x' })
+    const state = proposed(planOf({ a: call(), b: call({ after: ['a'] }) }))
+    state.apply({ type: 'approved', request: DIGEST, by: 'x' })
     state.apply({ type: 'started', by: 'x', atMs: 0 })
     const event: RunEvent = { node: 'b', type: 'node_started', attempt: 1, input: { value: 1 } }
     expect(() => state.apply(event)).toThrow(/Node "b" cannot begin here/)
@@ -78,20 +78,10 @@ describe('a run', () => {
   })
 
   it('never starts a rejected plan', () => {
-    const state = new RunState(planOf({ a: call() }))
-    const digest = `sha256:${'0'.repeat(64)}` as never
-    state.apply({
-      type: 'proposed',
-      format: 'run/1',
-      id: 'r',
-      tools: {},
-      plan: digest,
-      input: { value: 1 },
-      by: 'x',
-    })
+    const state = proposed(planOf({ a: call() }))
     state.apply({ type: 'rejected', by: 'y', reason: 'no' })
     for (const event of [
-      { type: 'approved', request: digest, by: 'x' },
+      { type: 'approved', request: DIGEST, by: 'x' },
       { type: 'started', by: 'x', atMs: 0 },
       { node: 'a', type: 'node_started', attempt: 1, input: { value: 1 } },
     ] as RunEvent[])
