@@ -126,3 +126,43 @@ export interface ScopeState {
   /** The first node that failed for good. */
   failed: NodeState | undefined
 }
+
+/** A node that begins. */
+export function newNode(path: string, id: string, scope: ScopeState): NodeState {
+  return {
+    path,
+    id,
+    node: scope.plan.node(id),
+    scope,
+    status: 'running',
+    attempt: 0,
+    startedAtMs: undefined,
+    endedAtMs: undefined,
+    attemptAtMs: undefined,
+    input: undefined,
+    output: undefined,
+    chosen: undefined,
+    skipped: undefined,
+    waiting: undefined,
+    requests: new Map(),
+    instead: undefined,
+    asks: 0,
+    woken: undefined,
+    retryAtMs: undefined,
+    error: undefined,
+    used: {},
+    counted: {},
+    frozenFor: undefined,
+    standby: undefined,
+    inner: new Map(),
+    items: undefined,
+    call: undefined,
+    doubts: new Map(),
+    innerEnded: 0,
+    innerLive: 0,
+    innerFailed: undefined,
+    rounds: 0,
+    roundState: undefined,
+    roundsDone: false,
+  }
+}

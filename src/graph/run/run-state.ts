@@ -8,7 +8,7 @@
  */
 import type { Digest } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
-import type { Plan, PlanNode } from '../plan/plan.ts'
+import type { Plan } from '../plan/plan.ts'
 import { UNDO } from '../plan/rights-at.ts'
 import { GrantBook } from './grant-book.ts'
 import { RunLoops } from './loop-guard.ts'
@@ -23,8 +23,8 @@ import type {
   Used,
   ValueRef,
 } from './run-event.ts'
-import { innerScope, type ScopePlan, scopePlan } from './scope-plan.ts'
-import { type NodeStatus, nextNodeStatus, nextRunStatus, type RunStatus, SETTLED } from './transitions.ts'
+import { RunScopes } from './run-scopes.ts'
+import { isLive, nextNodeStatus, nextRunStatus, type RunStatus, SETTLED } from './transitions.ts'
 import { addUsed } from './used.ts'
 
 export class RunState {
@@ -59,23 +59,16 @@ export class RunState {
   calls = 0
   /** Events so far. */
   events = 0
-  /** Nodes that may begin: everything before them is settled. */
-  readonly ready: Map<string, { readonly scope: ScopeState; readonly id: string }> = new Map()
-  /** Nodes whose inner scope needs a decision: it has ended, or a node in it failed. */
-  readonly toConclude: Map<string, NodeState> = new Map()
   /** Waiting nodes of which somebody decided what they asked. */
   readonly toGoOn: Map<string, NodeState> = new Map()
   /** Nodes that stand still until somebody lets the run go on. */
   readonly toThaw: Map<string, NodeState> = new Map()
-  /** Nodes that failed, and whose stand-in completed. */
-  readonly toStandIn: Map<string, NodeState> = new Map()
-  /** Nodes that are at work, wait, or are frozen. */
-  readonly live: Map<string, NodeState> = new Map()
   /** Completed nodes that can be undone, in the order of their completion. */
   readonly undoable: NodeState[] = []
   /** The one that is being undone. */
   undoing: NodeState | undefined
   readonly #nodes = new Map<string, NodeState>()
+  readonly #scopes = new RunScopes()
 
   /** @param plan checked */
   constructor(plan: Plan) {
@@ -91,6 +84,23 @@ export class RunState {
 
   get nodes(): Iterable<NodeState> {
     return this.#nodes.values()
+  }
+
+  /** See `RunScopes`, as the next three. */
+  get ready(): RunScopes['ready'] {
+    return this.#scopes.ready
+  }
+
+  get toConclude(): RunScopes['toConclude'] {
+    return this.#scopes.toConclude
+  }
+
+  get toStandIn(): RunScopes['toStandIn'] {
+    return this.#scopes.toStandIn
+  }
+
+  get live(): RunScopes['live'] {
+    return this.#scopes.live
   }
 
   /** @throws CaissonError `invalid_transition`; nothing is changed then */
@@ -124,7 +134,7 @@ export class RunState {
         break
       case 'started':
         this.startedAtMs = event.atMs
-        this.root = this.#open('', 0, undefined, scopePlan(this.plan))
+        this.root = this.#scopes.openRoot(this.plan)
         break
       case 'rejected':
       case 'cancel_asked':
@@ -168,12 +178,14 @@ export class RunState {
     this.#spend(state, event)
     this.loops.note(state, event)
     if (before !== undefined && isLive(before) && !isLive(status)) this.#leave(state)
-    else if ((before === undefined || !isLive(before)) && isLive(status)) this.#enter(state)
+    else if ((before === undefined || !isLive(before)) && isLive(status)) this.#scopes.enter(state)
     if (
       SETTLED.has(status) &&
       (before === undefined || !SETTLED.has(before) || event.type === 'node_recovered')
-    )
-      this.#settle(state)
+    ) {
+      state.endedAtMs = this.timeMs
+      this.#scopes.settle(state)
+    }
   }
 
   /** An attempt is a step, and a call that was let in is one whatever became of it. */
@@ -204,7 +216,7 @@ export class RunState {
         state.counted = {}
         state.doubts.clear()
         state.instead = undefined
-        if (event.attempt === 1) this.#openFirst(state)
+        if (event.attempt === 1) this.#scopes.openFirst(state)
         break
       case 'node_skipped':
         state.skipped = event.reason
@@ -224,10 +236,13 @@ export class RunState {
           state.doubts.set(call.call, { ...call, settled: false, answer: undefined })
         break
       case 'node_expanded':
-        this.#expand(state, event.items)
+        this.#scopes.expand(state, event.items)
         break
       case 'node_round':
-        this.#endRound(state, event.round, event.state, event.done)
+        state.rounds = event.round + 1
+        state.roundState = event.state
+        state.roundsDone = event.done
+        this.#scopes.endRound(state)
         break
       case 'node_waiting':
         state.waiting = event.waiting
@@ -254,7 +269,7 @@ export class RunState {
       case 'node_recovered':
         state.output = event.output
         state.error = event.error
-        this.toStandIn.delete(state.path)
+        this.#scopes.toStandIn.delete(state.path)
         this.#noteUndoable(state)
         break
       case 'node_failed':
@@ -308,164 +323,22 @@ export class RunState {
         details: { node: path.slice(0, 200) },
       })
     }
-    const { scope, id } = place
-    const state: NodeState = {
-      path,
-      id,
-      node: scope.plan.node(id),
-      scope,
-      status: 'running',
-      attempt: 0,
-      startedAtMs: undefined,
-      endedAtMs: undefined,
-      attemptAtMs: undefined,
-      input: undefined,
-      output: undefined,
-      chosen: undefined,
-      skipped: undefined,
-      waiting: undefined,
-      requests: new Map(),
-      instead: undefined,
-      asks: 0,
-      woken: undefined,
-      retryAtMs: undefined,
-      error: undefined,
-      used: {},
-      counted: {},
-      frozenFor: undefined,
-      standby: undefined,
-      inner: new Map(),
-      items: undefined,
-      call: undefined,
-      doubts: new Map(),
-      innerEnded: 0,
-      innerLive: 0,
-      innerFailed: undefined,
-      rounds: 0,
-      roundState: undefined,
-      roundsDone: false,
-    }
-    this.ready.delete(path)
+    const state = this.#scopes.begin(path, place)
     this.#nodes.set(path, state)
-    scope.nodes.set(id, state)
     return state
   }
 
-  #enter(state: NodeState): void {
-    state.scope.live += 1
-    if (state.scope.owner !== undefined) state.scope.owner.innerLive += 1
-    this.live.set(state.path, state)
-  }
-
   #leave(state: NodeState): void {
-    state.scope.live -= 1
-    if (state.scope.owner !== undefined) state.scope.owner.innerLive -= 1
-    this.live.delete(state.path)
+    this.#scopes.leave(state)
     state.waiting = undefined
-    this.toConclude.delete(state.path)
-    this.toThaw.delete(state.path)
     state.frozenFor = undefined
+    this.toThaw.delete(state.path)
     this.toGoOn.delete(state.path)
-  }
-
-  /** A node has ended: what waited for it may begin, and its scope may have ended. */
-  #settle(state: NodeState): void {
-    state.endedAtMs = this.timeMs
-    if (state.status === 'failed' && state.standby !== undefined) this.#release(state.scope, state.standby)
-    else this.#end(state)
-  }
-
-  #end(state: NodeState): void {
-    const { scope, id } = state
-    scope.open -= 1
-    if (state.status === 'failed') {
-      scope.failed ??= state
-      if (scope.owner !== undefined) scope.owner.innerFailed ??= state
-    }
-    for (const next of scope.plan.after.get(id) ?? []) if (next !== state.standby) this.#release(scope, next)
-    const original = scope.nodes.get(scope.plan.standsInFor.get(id) ?? '')
-    if (original?.status === 'failed' && original.standby === id) {
-      if (state.status === 'completed') this.toStandIn.set(original.path, original)
-      else this.#end(original)
-    }
-    this.#look(scope)
-  }
-
-  #release(scope: ScopeState, id: string): void {
-    const waits = (scope.waits.get(id) ?? 0) - 1
-    scope.waits.set(id, waits)
-    if (waits === 0) this.ready.set(scope.path + id, { scope, id })
-  }
-
-  /** Whether the node around a scope has something to decide. */
-  #look(scope: ScopeState): void {
-    const { owner } = scope
-    if (owner === undefined || !isLive(owner.status)) return
-    if (scope.open === 0) owner.innerEnded += 1
-    if (owner.innerFailed !== undefined) this.toConclude.set(owner.path, owner)
-    else if (scope.open > 0) return
-    else if (owner.node.kind !== 'each') this.toConclude.set(owner.path, owner)
-    else if (owner.innerEnded === owner.items) this.toConclude.set(owner.path, owner)
-    else this.#openNext(owner)
-  }
-
-  #openFirst(state: NodeState): void {
-    const inner = innerScope(state.node)
-    if (inner === undefined || state.node.kind === 'each') return
-    this.#openInner(state, 0)
-  }
-
-  #expand(state: NodeState, items: number): void {
-    state.items = items
-    if (items === 0) this.toConclude.set(state.path, state)
-    else for (let i = 0; i < concurrencyOf(state.node); i++) this.#openNext(state)
-  }
-
-  #openNext(state: NodeState): void {
-    const next = state.inner.size
-    if (next < (state.items ?? 0)) this.#openInner(state, next)
-  }
-
-  #endRound(state: NodeState, round: number, after: ValueRef, done: boolean): void {
-    state.rounds = round + 1
-    state.roundState = after
-    state.roundsDone = done
-    this.toConclude.delete(state.path)
-    if (done) this.toConclude.set(state.path, state)
-    else this.#openInner(state, round + 1)
-  }
-
-  #openInner(state: NodeState, index: number): void {
-    const scope = innerScope(state.node)
-    if (scope === undefined) return
-    const path = state.node.kind === 'plan' ? `${state.path}/` : `${state.path}/${index}/`
-    // Of a loop only the round that is under way is kept.
-    if (state.node.kind === 'loop') state.inner.clear()
-    state.inner.set(index, this.#open(path, index, state, scopePlan(scope)))
-  }
-
-  #open(path: string, index: number, owner: NodeState | undefined, plan: ScopePlan): ScopeState {
-    const ids = Object.keys(plan.scope.nodes)
-    const scope: ScopeState = {
-      path,
-      index,
-      owner,
-      plan,
-      nodes: new Map(),
-      waits: new Map(ids.map((id) => [id, plan.before.get(id)?.size ?? 0])),
-      open: ids.length,
-      live: 0,
-      failed: undefined,
-    }
-    for (const id of ids) if (scope.waits.get(id) === 0) this.ready.set(path + id, { scope, id })
-    return scope
   }
 }
 
 /** What lets the run go on lets these go on too. */
 const THAWS: ReadonlySet<FreezeReason> = new Set(['budget', 'loop_guard'])
-
-const DEFAULT_CONCURRENCY = 4
 
 function noteAnswer(state: NodeState, event: Extract<NodeEvent, { type: 'node_answered' }>): void {
   const doubt = state.doubts.get(event.call)
@@ -479,12 +352,4 @@ function outOfOrder(path: string): CaissonError {
     `Node "${path.slice(0, 200)}" is not the one that completed last: it is not its turn to be undone.`,
     { details: { node: path.slice(0, 200) } },
   )
-}
-
-function concurrencyOf(node: PlanNode): number {
-  return node.kind === 'each' ? (node.concurrency ?? DEFAULT_CONCURRENCY) : 1
-}
-
-function isLive(status: NodeStatus): boolean {
-  return status === 'running' || status === 'waiting' || status === 'retrying' || status === 'frozen'
 }

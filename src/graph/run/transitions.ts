@@ -136,6 +136,11 @@ export const SETTLED: ReadonlySet<NodeStatus> = new Set([
   'uncompensated',
 ])
 
+/** At work, waiting, or frozen. One that is being undone was settled before. */
+export function isLive(status: NodeStatus): boolean {
+  return status === 'running' || status === 'waiting' || status === 'retrying' || status === 'frozen'
+}
+
 /** @throws CaissonError `invalid_transition` */
 export function nextRunStatus(status: RunStatus | undefined, type: RunEventType): RunStatus {
   const next = RUN_TRANSITIONS[status ?? NOTHING][type]
