@@ -1,24 +1,15 @@
 /** `caisson plan check`, `show`, `diff` and `schema`: plans as documents. plan-run.ts has those that run them. */
 import type { Command, FlagGroup } from '../command.ts'
-import { RIGHTS } from '../run/right-flags.ts'
+import { toolFlags } from '../run/right-flags.ts'
 
 const PLAN_DOCUMENT =
   'A plan is a YAML or JSON document: its nodes, what each may call, and what all of it may spend (docs/plans.md). "-" is standard input. Programs that it names by file are read from its folder, and are part of it.'
 
 /** What capabilities there are. */
-const TOOLS: FlagGroup = {
-  title: 'What there is to call',
-  flags: RIGHTS.flags
-    .filter(({ name }) => name !== 'grant')
-    .map((flag) =>
-      flag.name === 'tools'
-        ? {
-            ...flag,
-            help: 'A module whose default export is a list of capabilities. What the plan asks for and neither this nor the --allow- flags have is a problem then. It is code that you trust: it is loaded.',
-          }
-        : flag,
-    ),
-}
+const TOOLS: FlagGroup = toolFlags(
+  'What there is to call',
+  'A module whose default export is a list of capabilities. What the plan asks for and neither this nor the --allow- flags have is a problem then. It is code that you trust: it is loaded.',
+)
 
 export const planCheckCommand: Command = {
   name: 'plan check',

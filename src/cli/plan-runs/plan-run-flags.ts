@@ -1,7 +1,7 @@
 /** The flags of commands about runs of plans. */
 import type { Flag, FlagGroup } from '../command.ts'
 import { KEY_FILE } from '../kept/keeping-flags.ts'
-import { RIGHTS } from '../run/right-flags.ts'
+import { toolFlags } from '../run/right-flags.ts'
 import { BY } from './who.ts'
 
 export const PLAN_STORE: FlagGroup = {
@@ -18,20 +18,10 @@ export const PLAN_STORE: FlagGroup = {
 
 export const WHO: FlagGroup = { title: 'Who', flags: [BY] }
 
-/** What there is to call. What may be called is what the plan says. */
-export const PLAN_TOOLS: FlagGroup = {
-  title: 'What there is to call (what may be called is what the plan says)',
-  flags: RIGHTS.flags
-    .filter(({ name }) => name !== 'grant')
-    .map((flag) =>
-      flag.name === 'tools'
-        ? {
-            ...flag,
-            help: 'A module whose default export is a list of capabilities. It is code that you trust: it runs outside the sandbox with all your rights.',
-          }
-        : flag,
-    ),
-}
+export const PLAN_TOOLS: FlagGroup = toolFlags(
+  'What there is to call (what may be called is what the plan says)',
+  'A module whose default export is a list of capabilities. It is code that you trust: it runs outside the sandbox with all your rights.',
+)
 
 export const REQUESTS: Flag = {
   name: 'request',

@@ -42,6 +42,19 @@ export const RIGHTS: FlagGroup = {
   ],
 }
 
+/**
+ * Rights of commands about plans: what may be called is what the plan says, so nothing is granted here.
+ * @param tools what `--tools` says of itself
+ */
+export function toolFlags(title: string, tools: string): FlagGroup {
+  return {
+    title,
+    flags: RIGHTS.flags
+      .filter(({ name }) => name !== 'grant')
+      .map((flag) => (flag.name === 'tools' ? { ...flag, help: tools } : flag)),
+  }
+}
+
 /** Of `caisson resume`. */
 export const RIGHTS_AGAIN: FlagGroup = {
   title: 'Rights (those of its start, again)',
