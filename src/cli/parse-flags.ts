@@ -14,7 +14,10 @@ import { EXIT } from './exit-code.ts'
 
 /** Understood by every command. */
 export const SHARED_FLAGS: readonly Flag[] = [
-  { name: 'json', help: 'Print exactly one JSON document on stdout; everything else goes to stderr.' },
+  {
+    name: 'json',
+    help: 'Print JSON on stdout, everything else on stderr: one document; of events of a run of a plan, one line each.',
+  },
   { name: 'help', help: 'Show this help.' },
 ]
 

@@ -274,6 +274,15 @@ describe('requests of nodes', () => {
     expect((await plan('approve', 'r', '--request', 'all', '--digest', digest)).code).toBe(0)
     expect((await resume('r')).stderr).toContain('question   C?')
   })
+
+  it('are rejected together by the command that is shown then, with its reason', async () => {
+    await startAtOnce('two.yaml', 'r')
+    const { next } = await json<{ next: string[] }>(
+      plan('reject', 'r', '--request', 'all', '--reason', 'unwanted', '--json'),
+    )
+    expect((await typed(next[0] ?? '')).code).toBe(0)
+    expect((await resume('r')).stderr).toContain('unwanted')
+  })
 })
 
 describe('what happens around a run', () => {

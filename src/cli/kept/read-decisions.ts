@@ -6,6 +6,7 @@ import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
 import { readInput } from '../run/read-input.ts'
+import { isDigest } from '../units/is-digest.ts'
 
 export interface Decisions {
   readonly answers: readonly { readonly id: number; readonly value: unknown }[]
@@ -13,7 +14,6 @@ export interface Decisions {
 }
 
 const ID = /^[1-9]\d{0,14}$/
-const DIGEST = /^sha256:[0-9a-f]{64}$/
 
 /** @throws CliError usage, refused input for a file with malformed content */
 export async function readDecisions(given: GivenFlags, io: CliIo): Promise<Decisions> {
@@ -40,7 +40,7 @@ export async function readDecisions(given: GivenFlags, io: CliIo): Promise<Decis
 
 function parseConfirm(text: string): number | Digest {
   if (ID.test(text)) return Number(text)
-  if (DIGEST.test(text)) return text as Digest
+  if (isDigest(text)) return text
   throw usage(
     `--confirm takes the id of a call or its digest, not "${clipText(text, 80)}".`,
     'caisson resume shows the ids; with --json also the digests.',

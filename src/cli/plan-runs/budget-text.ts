@@ -1,9 +1,9 @@
 /** What is left of a budget, and what was used, for people. */
-import { clipText, escapeText } from '../../base/escape-text.ts'
 import { showCount } from '../../base/show-count.ts'
 import { BUDGET_PARTS } from '../../graph/plan/budget-share.ts'
 import type { Budget } from '../../graph/plan/plan.ts'
 import type { Used } from '../../graph/run/run-event.ts'
+import { shownText } from '../render/shown-text.ts'
 import { showDuration } from '../units/parse-duration.ts'
 import { showSize } from '../units/parse-size.ts'
 
@@ -58,7 +58,7 @@ function partText(part: Part, amount: number): string {
 }
 
 function unitText(unit: string, amount: number): string {
-  return `${amount} ${escapeText(clipText(unit, 60))}`
+  return `${amount} ${shownText(unit, 60)}`
 }
 
 /** Units have names that their authors chose: of no use as members of every object. */

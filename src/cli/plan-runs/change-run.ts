@@ -6,7 +6,7 @@
  * 1. Nothing is decided without the digest of exactly what it is about: of several requests, of all of them together.
  */
 import type { Digest } from '../../base/digest.ts'
-import { clipText, escapeText } from '../../base/escape-text.ts'
+import { clipText } from '../../base/escape-text.ts'
 import { aggregateOf } from '../../capability/aggregate.ts'
 import type { Decision, OpenRequest } from '../../graph/run/decisions.ts'
 import type { PlanRun } from '../../runtime/plans/plan-run.ts'
@@ -19,17 +19,19 @@ import { EXIT } from '../exit-code.ts'
 import { TENANT } from '../kept/run-place.ts'
 import { jsonText } from '../render/json-text.ts'
 import { shellQuote } from '../render/shell-quote.ts'
+import { shownText } from '../render/shown-text.ts'
 import { styleFor } from '../render/style.ts'
+import { textWidth } from '../render/text-width.ts'
 import { hangText } from '../render/wrap-text.ts'
 import { readInput } from '../run/read-input.ts'
+import { isDigest } from '../units/is-digest.ts'
 import { nextCommands } from './next-commands.ts'
+import { nextLines } from './next-lines.ts'
 import { planCommand } from './plan-command.ts'
 import { inPlanSession, type PlanSession } from './plan-session.ts'
 import { requestLines } from './request-lines.ts'
-import { nextLines } from './tell-plan-end.ts'
 import { readBy } from './who.ts'
 
-const DIGEST = /^sha256:[0-9a-f]{64}$/
 const MOST_LINES = 2_000
 
 /** @returns the exit code. @throws CliError */
@@ -46,8 +48,8 @@ export function approveRun(given: GivenFlags, io: CliIo): Promise<number> {
     }
     const value = given.has('value') ? { value: await readInput(given.value('value'), io, '--value') } : {}
     if (given.has('value') && (named.length > 1 || named[0] === 'all'))
-      throw usage('approve', '--value is for one --request.')
-    const requests = await wanted(run, session)
+      throw usage('approve', '--value is for one --request: decide over each by its digest.')
+    const requests = await wanted(run, session, 'approve')
     if (requests === undefined) return false
     await run.decide(
       requests.map((request): Decision => ({ request, by, decision: 'approve', ...said, ...value })),
@@ -66,7 +68,7 @@ export function rejectRun(given: GivenFlags, io: CliIo): Promise<number> {
       await run.reject({ by, reason })
       return true
     }
-    const requests = await wanted(run, session)
+    const requests = await wanted(run, session, 'reject')
     if (requests === undefined) return false
     const comment = given.value('comment')
     const said = comment === undefined ? {} : { comment }
@@ -147,12 +149,19 @@ function oneDigest(given: GivenFlags, { run }: PlanRun): Digest {
   )
 }
 
+/** What is decided over requests. */
+type Doing = 'approve' | 'reject'
+
 /** The requests that are decided over; undefined where they were shown instead. */
-async function wanted(run: PlanRun, session: PlanSession): Promise<readonly Digest[] | undefined> {
+async function wanted(
+  run: PlanRun,
+  session: PlanSession,
+  doing: Doing,
+): Promise<readonly Digest[] | undefined> {
   const { given } = session
   const named = given.values('request')
-  if (!named.includes('all')) return named.map((text) => digestOf(text, 'approve'))
-  if (named.length > 1) throw usage('approve', '--request all stands alone.')
+  if (!named.includes('all')) return named.map((text) => digestOf(text, doing))
+  if (named.length > 1) throw usage(doing, '--request all stands alone: leave the other --request out.')
   const open = (await run.requests()).filter(({ decided }) => decided === undefined)
   const digest = digestOfAll(open)
   if (given.value('digest') === digest && open.length > 0) return open.map((request) => request.digest)
@@ -164,7 +173,7 @@ async function wanted(run: PlanRun, session: PlanSession): Promise<readonly Dige
       hint: 'Look again: leave --digest out.',
     })
   }
-  tellAll(run, open, digest, session)
+  tellAll(run, open, digest, session, doing)
   return undefined
 }
 
@@ -178,9 +187,11 @@ function tellAll(
   open: readonly OpenRequest[],
   digest: Digest,
   { given, io, storeName }: PlanSession,
+  doing: Doing,
 ): void {
-  const command = planCommand('plan approve', [run.run], storeName, given, {
-    more: ['--request', 'all', '--digest', digest],
+  const reason = doing === 'reject' ? ['--reason', given.value('reason') ?? 'WHY'] : []
+  const command = planCommand(`plan ${doing}`, [run.run], storeName, given, {
+    more: ['--request', 'all', '--digest', digest, ...reason],
   })
   if (given.has('json')) {
     const requests = open.map((request) => toTaggedJson(request))
@@ -197,14 +208,14 @@ function tellAll(
     return
   }
   const { stdout } = io
-  const width = Math.max(30, Math.min(stdout.columns - 1, 110))
+  const width = textWidth(stdout)
   const setting = { width, style: styleFor(stdout), nowMs: Date.now(), mostLines: MOST_LINES }
   const lines = [
     ...open.flatMap((request) => requestLines(request, setting)),
     ...hangText('together: ', sumsOf(open).join(', '), width),
     ...(open.length === 0
       ? []
-      : nextLines([{ text: 'approve all of it, and nothing else', command }], width)),
+      : nextLines([{ text: `${doing} all of it, and nothing else`, command }], width)),
   ]
   stdout.write(lines.map((line) => `${line}\n`).join(''))
 }
@@ -212,7 +223,7 @@ function tellAll(
 /** What all of them come to: `3 calls of reports.publish`, `12 cents`. */
 function sumsOf(open: readonly OpenRequest[]): readonly string[] {
   const { requests, actions, effects, cost, withoutCost } = aggregateOf(open)
-  const shown = (text: string): string => escapeText(clipText(text, 100))
+  const shown = (text: string): string => shownText(text, 100)
   return [
     requests === 1 ? '1 request' : `${requests} requests`,
     ...Object.entries(actions).map(
@@ -225,7 +236,7 @@ function sumsOf(open: readonly OpenRequest[]): readonly string[] {
 }
 
 function digestOf(text: string, command: string): Digest {
-  if (DIGEST.test(text)) return text as Digest
+  if (isDigest(text)) return text
   throw usage(command, `"${clipText(text, 80)}" is no digest: sha256: and 64 hexadecimal digits.`)
 }
 

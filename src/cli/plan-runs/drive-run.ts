@@ -6,12 +6,11 @@ import { escapeText } from '../../base/escape-text.ts'
 import { RunState } from '../../graph/run/run-state.ts'
 import type { PlanRun, PositionedEvent } from '../../runtime/plans/plan-run.ts'
 import { viewOf } from '../../runtime/plans/run-view.ts'
-import { toTaggedJson } from '../../values/tagged-json.ts'
 import type { CliIo, CliOutput } from '../cli-io.ts'
 import type { ExitCode } from '../exit-code.ts'
-import { jsonText } from '../render/json-text.ts'
 import { styleFor } from '../render/style.ts'
 import { Interruption } from '../run/interruption.ts'
+import { eventJson } from './event-json.ts'
 import { eventWords } from './event-words.ts'
 import { LiveScreen } from './live-screen.ts'
 import type { PlanSession } from './plan-session.ts'
@@ -60,11 +59,6 @@ function tellerOf(run: PlanRun, json: boolean, io: CliIo): Teller & { readonly f
   if (json) return { event: (told) => io.stdout.write(`${eventJson(told)}\n`), end() {} }
   if (io.stderr.isTerminal) return liveTeller(run, io.stderr)
   return { event: (told) => io.stderr.write(`${eventLine(told)}\n`), end() {} }
-}
-
-/** One line of JSON: the event as it is written down, and its position. */
-export function eventJson({ position, event }: PositionedEvent): string {
-  return jsonText({ position, ...(toTaggedJson(event) as object) })
 }
 
 /** `publish: started` */

@@ -1,8 +1,9 @@
 /** An event of a run in a few words. Texts of plans, guests and people are escaped and bounded. */
-import { clipText, escapeText } from '../../base/escape-text.ts'
+import { clipText } from '../../base/escape-text.ts'
 import type { Failure, RunEvent, ValueRef, Waiting } from '../../graph/run/run-event.ts'
 import { toTaggedJson } from '../../values/tagged-json.ts'
 import { jsonText } from '../render/json-text.ts'
+import { shownText } from '../render/shown-text.ts'
 import { showDuration } from '../units/parse-duration.ts'
 import { showSize } from '../units/parse-size.ts'
 
@@ -124,5 +125,5 @@ function note(comment: string | undefined): string {
 }
 
 function shown(text: string): string {
-  return escapeText(clipText(text, LONGEST_TEXT))
+  return shownText(text, LONGEST_TEXT)
 }

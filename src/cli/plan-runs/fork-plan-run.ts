@@ -3,13 +3,14 @@ import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
-import { checkRunName, newRunName } from '../kept/run-name.ts'
+import { newRunName } from '../kept/run-name.ts'
 import { TENANT } from '../kept/run-place.ts'
 import { jsonText } from '../render/json-text.ts'
 import { parseCount } from '../units/parse-count.ts'
 import { nextCommands } from './next-commands.ts'
+import { nextLines } from './next-lines.ts'
+import { givenRunName } from './plan-run-name.ts'
 import { inPlanSession } from './plan-session.ts'
-import { nextLines } from './tell-plan-end.ts'
 import { readBy } from './who.ts'
 
 /** @returns the exit code. @throws CliError */
@@ -25,8 +26,7 @@ export async function forkPlanRun(given: GivenFlags, io: CliIo): Promise<number>
     })
   }
   const count = parseCount('at', at, '24')
-  const wanted = given.value('run')
-  if (wanted !== undefined) checkRunName(wanted, '--run')
+  const wanted = givenRunName(given)
   return inPlanSession(given, io, { command: 'fork', run: name, tools: false }, async (session) => {
     const { runtime, storeName } = session
     const origin = await runtime.planRun(name, { domain: TENANT })

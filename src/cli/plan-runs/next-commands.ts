@@ -4,7 +4,7 @@ import type { OpenDoubt, OpenRequest } from '../../graph/run/decisions.ts'
 import type { NodeView, RunView } from '../../runtime/plans/run-view.ts'
 import type { GivenFlags } from '../command.ts'
 import { planCommand } from './plan-command.ts'
-import { visitNodes } from './run-frame.ts'
+import { visitNodeViews } from './visit-node-views.ts'
 
 export interface NextCommand {
   readonly text: string
@@ -68,7 +68,7 @@ export function nextCommands(
 /** An event that a node waits for. */
 function eventOf(nodes: readonly NodeView[]): string | undefined {
   let found: string | undefined
-  visitNodes(nodes, ({ event }) => {
+  visitNodeViews(nodes, ({ event }) => {
     found ??= event
   })
   return found
@@ -85,7 +85,7 @@ function waitingCommands(
   if (first === undefined) {
     if (requests.length > 0 || event === undefined) return [{ ...goOn, text: 'go on' }]
     return [
-      { text: `when it happened, say so`, command: line('plan send', ['--value', 'JSON'], false, [event]) },
+      { text: 'when it happened, say so', command: line('plan send', ['--value', 'JSON'], false, [event]) },
       goOn,
     ]
   }

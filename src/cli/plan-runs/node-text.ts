@@ -1,8 +1,9 @@
 /** A node of a run in a line: how it stands, for how long, what it waits for. Texts of plans are escaped and bounded. */
-import { clipText, escapeText } from '../../base/escape-text.ts'
+import { escapeText } from '../../base/escape-text.ts'
 import { showCount } from '../../base/show-count.ts'
 import type { NodeView } from '../../runtime/plans/run-view.ts'
 import { type LinePiece, paintedLine } from '../render/painted-line.ts'
+import { shownText } from '../render/shown-text.ts'
 import type { Style } from '../render/style.ts'
 import { showDuration } from '../units/parse-duration.ts'
 import { budgetTexts } from './budget-text.ts'
@@ -11,7 +12,7 @@ import type { NodeStatusShown, TreeRow } from './tree-rows.ts'
 const LONGEST_MESSAGE = 300
 /** Below this many columns, how a node stands matters more than of what kind it is. */
 const KIND_FROM = 56
-/** What is under way is told in steps of this many milliseconds. */
+/** Of what is under way: tenths of a second are enough, and finer ones flicker. */
 const STEP_MS = 100
 
 /** One column each. */
@@ -111,13 +112,11 @@ function nodeFacts(node: NodeView, { nowMs }: Pick<NodeTextSetting, 'nowMs'>): r
   facts.push(...progressOf(node))
   if (startedAtMs !== undefined && status !== 'skipped') {
     const ms = Math.max(0, (endedAtMs ?? nowMs) - startedAtMs)
-    facts.push(showDuration(endedAtMs === undefined ? Math.floor(ms / STEP_MS) * STEP_MS : ms))
+    facts.push(endedAtMs === undefined ? runningText(ms) : showDuration(ms))
   }
   if (attempt > 1) facts.push(`attempt ${attempt}`)
   if (error !== undefined)
-    facts.push(
-      `${escapeText(clipText(error.code, 100))}: ${escapeText(clipText(error.message, LONGEST_MESSAGE))}`,
-    )
+    facts.push(`${shownText(error.code, 100)}: ${shownText(error.message, LONGEST_MESSAGE)}`)
   facts.push(...budgetTexts(node.budget, node.used).map((text) => `${text} left`))
   return facts
 }
@@ -132,7 +131,7 @@ export function waitText(
     case 'person':
       return 'waits for a person'
     case 'event': {
-      const name = escapeText(clipText(event ?? '', 100))
+      const name = shownText(event ?? '', 100)
       return `waits for the event "${name}"${left === undefined ? '' : `, ${left} at most`}`
     }
     case 'time':
@@ -154,4 +153,9 @@ function progressOf({ kind, items, ended }: NodeView): readonly string[] {
   if (kind === 'loop' && ended !== undefined && ended > 0)
     return [`${showCount(ended)} ${ended === 1 ? 'round' : 'rounds'}`]
   return []
+}
+
+/** How long something has been under way. @param ms milliseconds */
+export function runningText(ms: number): string {
+  return showDuration(Math.floor(ms / STEP_MS) * STEP_MS)
 }

@@ -5,7 +5,8 @@ import type { GivenFlags } from '../command.ts'
 import { flagsOfGrants } from '../kept/flags-of-grants.ts'
 import { shellQuote } from '../render/shell-quote.ts'
 
-const RIGHTS = ['tools', 'allow-net', 'allow-read', 'allow-write'] as const
+/** Flags that say what there is to call. */
+export const RIGHT_FLAGS = ['tools', 'allow-net', 'allow-read', 'allow-write'] as const
 
 /**
  * `caisson plan start r --store runs --tools ./tools.js`
@@ -21,7 +22,7 @@ export function planCommand(
 ): string {
   const again = (names: readonly string[]): readonly string[] =>
     names.flatMap((name) => given.values(name).flatMap((value) => [`--${name}`, value]))
-  const rights = tools === undefined ? [] : again(RIGHTS)
+  const rights = tools === undefined ? [] : again(RIGHT_FLAGS)
   const wanted = tools === undefined || rights.length > 0 ? rights : placeholders(tools)
   const all = [...words, '--store', storeName, ...more, ...wanted, ...again(['key-file'])]
   return ['caisson', command, ...all.map(shellQuote)].join(' ')

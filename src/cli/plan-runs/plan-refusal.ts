@@ -41,10 +41,11 @@ function hintFor({ code }: CaissonError, { store, run = 'RUN' }: PlanWhere): str
   const named = `${shellQuote(run)} --store ${shellQuote(store)}`
   switch (code) {
     case 'unknown_capability':
-      return 'Give what the plan calls: --tools MODULE, --allow-read DIR, --allow-net HOST, as when it was proposed.'
+      return 'Give what the plan calls, the same whenever it is proposed, started or resumed: --tools MODULE, --allow-read DIR, --allow-net HOST.'
     case 'tool_changed':
       return 'Nothing was run. Give the tools that were approved, or propose the plan again: caisson plan propose FILE.'
     case 'confirmation_required':
+      return `caisson show ${named} says how it stands, and the POINT for --confirm POINT.`
     case 'in_doubt':
     case 'approval_mismatch':
     case 'approval_expired':

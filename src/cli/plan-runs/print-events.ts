@@ -12,7 +12,7 @@ import { TENANT } from '../kept/run-place.ts'
 import { styleFor } from '../render/style.ts'
 import { Interruption } from '../run/interruption.ts'
 import { parseCount } from '../units/parse-count.ts'
-import { eventJson } from './drive-run.ts'
+import { eventJson } from './event-json.ts'
 import { eventWords } from './event-words.ts'
 import { inPlanSession } from './plan-session.ts'
 

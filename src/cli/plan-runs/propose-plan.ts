@@ -7,7 +7,7 @@ import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
-import { checkRunName, newRunName } from '../kept/run-name.ts'
+import { newRunName } from '../kept/run-name.ts'
 import { TENANT } from '../kept/run-place.ts'
 import { findPlanProblems } from '../plan/check-plan-file.ts'
 import { CodeReader } from '../plan/code-reader.ts'
@@ -16,15 +16,15 @@ import { planTree } from '../plan/plan-tree.ts'
 import { tellRefused } from '../plan/refused-plan.ts'
 import { jsonText } from '../render/json-text.ts'
 import { styleFor } from '../render/style.ts'
+import { textWidth } from '../render/text-width.ts'
 import { readInput } from '../run/read-input.ts'
 import { nextCommands } from './next-commands.ts'
+import { nextLines } from './next-lines.ts'
+import { givenRunName } from './plan-run-name.ts'
 import { inPlanSession, type PlanSession } from './plan-session.ts'
 import { valueField } from './request-lines.ts'
-import { nextLines } from './tell-plan-end.ts'
 import { readBy } from './who.ts'
 
-/** Programs and lists of values of a run add to its name. */
-const LONGEST_NAME = 90
 const MOST_INPUT_LINES = 200
 
 interface Proposal {
@@ -73,9 +73,7 @@ async function readProposal(given: GivenFlags, io: CliIo): Promise<Proposal | nu
   if (file === '-' && given.value('input') === '@-') {
     throw usage('The plan and its input cannot both come from standard input.')
   }
-  const name = given.value('run')
-  if (name !== undefined && checkRunName(name, '--run').length > LONGEST_NAME)
-    throw usage(`--run takes at most ${LONGEST_NAME} characters.`)
+  const name = givenRunName(given)
   const reader = new CodeReader()
   try {
     const read = await readPlanFile(file, reader, io)
@@ -121,7 +119,7 @@ async function tellProposal(
     return
   }
   const style = styleFor(stdout)
-  const width = Math.max(40, Math.min(stdout.columns - 1, 110))
+  const width = textWidth(stdout)
   const setting = { width, style, nowMs: Date.now(), mostLines: MOST_INPUT_LINES }
   const lines = [
     '',

@@ -8,12 +8,12 @@ import type { CliIo } from '../cli-io.ts'
 import type { Flag, GivenFlags } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
 import { readInput } from '../run/read-input.ts'
+import { isDigest } from '../units/is-digest.ts'
 import { parseCount } from '../units/parse-count.ts'
 import { parseDuration } from '../units/parse-duration.ts'
 import { parseSize } from '../units/parse-size.ts'
 import { readBy } from './who.ts'
 
-const DIGEST = /^sha256:[0-9a-f]{64}$/
 /** `publish`, `enrich/3/lookup`, and of a program with several calls in doubt `sum#2`. */
 const NODE = /^([A-Za-z0-9/-]{1,2000})(?:#(\d{1,15}))?$/
 
@@ -53,7 +53,7 @@ export async function readResumption(
 function readPoint(given: GivenFlags): Digest | undefined {
   const [text, ...others] = given.values('confirm')
   if (text === undefined) return undefined
-  if (others.length === 0 && DIGEST.test(text)) return text as Digest
+  if (others.length === 0 && isDigest(text)) return text
   throw usage(
     `--confirm takes the point at which a run of a plan stands, not "${clipText(text, 80)}".`,
     'caisson show RUN tells the point.',

@@ -7,13 +7,14 @@ import type { OpenDoubt, OpenRequest } from '../../graph/run/decisions.ts'
 import { toTaggedJson } from '../../values/tagged-json.ts'
 import { jsonText } from '../render/json-text.ts'
 import { showValue } from '../render/show-value.ts'
+import { shownText } from '../render/shown-text.ts'
 import type { Style } from '../render/style.ts'
 import { hangText } from '../render/wrap-text.ts'
 import { showDuration } from '../units/parse-duration.ts'
 import { showAgo } from '../units/show-age.ts'
 
 const LABEL = 11
-const LONGEST_TEXT = 2_000
+const LONGEST_DATA = 2_000
 
 export interface RequestSetting {
   /** In columns. */
@@ -32,9 +33,9 @@ export function requestLines(request: OpenRequest, setting: RequestSetting): rea
   const what = { call: 'may a call be made?', question: 'may it go on?', value: 'a value is asked for' }[kind]
   return [
     `${style.yellow('?')} ${style.bold(escapeText(node))}  ${what}`,
-    ...field('question', question === undefined ? undefined : shown(question), setting),
-    ...field('note', note === undefined ? undefined : shown(note), setting),
-    ...field('call', action === undefined ? undefined : `${shown(action)} (${effect ?? '?'})`, setting),
+    ...field('question', question === undefined ? undefined : shownText(question), setting),
+    ...field('note', note === undefined ? undefined : shownText(note), setting),
+    ...field('call', action === undefined ? undefined : `${shownText(action)} (${effect ?? '?'})`, setting),
     ...valueField(kind === 'call' ? 'with' : 'shows', args, setting),
     ...field('costs', cost === undefined ? undefined : data(cost), setting),
     ...field('allowed by', policy === undefined ? undefined : data(policy), setting),
@@ -50,7 +51,7 @@ export function doubtLines(doubt: OpenDoubt, setting: RequestSetting): readonly 
   const { node, call, capability, args, settled } = doubt
   const state = settled ? 'somebody said what became of it' : 'made, and nobody knows whether it took effect'
   return [
-    `${setting.style.yellow('!')} ${setting.style.bold(escapeText(node))}  call ${call} ${shown(capability)}: ${state}`,
+    `${setting.style.yellow('!')} ${setting.style.bold(escapeText(node))}  call ${call} ${shownText(capability)}: ${state}`,
     ...valueField('with', args, setting),
   ]
 }
@@ -60,7 +61,7 @@ function expiryText(expiresAtMs: number, nowMs: number): string {
 }
 
 function decidedText({ by, approved, atMs }: NonNullable<OpenRequest['decided']>, nowMs: number): string {
-  return `${approved ? 'approved' : 'rejected'} by ${shown(by)}, ${showAgo(nowMs - atMs)}; the run has not gone on yet`
+  return `${approved ? 'approved' : 'rejected'} by ${shownText(by)}, ${showAgo(nowMs - atMs)}; the run has not gone on yet`
 }
 
 function field(label: string, text: string | undefined, { width, style }: RequestSetting): readonly string[] {
@@ -86,9 +87,5 @@ export function valueField(label: string, value: unknown, setting: RequestSettin
 }
 
 function data(value: unknown): string {
-  return clipText(jsonText(toTaggedJson(value)), LONGEST_TEXT)
-}
-
-function shown(text: string): string {
-  return escapeText(clipText(text, LONGEST_TEXT))
+  return clipText(jsonText(toTaggedJson(value)), LONGEST_DATA)
 }

@@ -2,18 +2,16 @@
  * A run of a plan as it stands, in so many lines of such a width: its head, the tree of its nodes, what is left of its
  * budget, and who is waited for. What the live view shows again and again.
  */
-import { clipText, escapeText } from '../../base/escape-text.ts'
+import { escapeText } from '../../base/escape-text.ts'
 import type { NodeView, RunView } from '../../runtime/plans/run-view.ts'
 import { displayWidth } from '../render/display-width.ts'
 import { type LinePiece, paintedLine } from '../render/painted-line.ts'
+import { shownText } from '../render/shown-text.ts'
 import type { Style } from '../render/style.ts'
-import { showDuration } from '../units/parse-duration.ts'
 import { budgetTexts, usedTexts } from './budget-text.ts'
-import { rowText, waitText } from './node-text.ts'
+import { rowText, runningText, waitText } from './node-text.ts'
 import { treeRows } from './tree-rows.ts'
-
-/** What moves is told in steps of this many milliseconds. */
-const STEP_MS = 100
+import { visitNodeViews } from './visit-node-views.ts'
 
 export interface FrameSize {
   /** In columns. */
@@ -69,12 +67,12 @@ export function treeText(
 function headLine(view: FramedRun, width: number, nowMs: number, style: Style): string {
   const { run, plan, status, startedAtMs } = view
   const ms = startedAtMs === undefined ? undefined : Math.max(0, nowMs - startedAtMs)
-  const age = ms === undefined ? [] : [showDuration(Math.floor(ms / STEP_MS) * STEP_MS)]
+  const age = ms === undefined ? [] : [runningText(ms)]
   const pieces: LinePiece[] = [
     { text: escapeText(run), paint: style.bold },
     { text: `  ${status}`, paint: style.cyan },
     {
-      text: ['', ...age, `${plan.name} ${escapeText(clipText(plan.version, 60))}`].join(' · '),
+      text: ['', ...age, `${plan.name} ${shownText(plan.version, 60)}`].join(' · '),
       paint: style.dim,
     },
   ]
@@ -109,7 +107,7 @@ const MOST_WAITING = 5
 function waitLines({ nodes }: FramedRun, nowMs: number): readonly string[] {
   const people: string[] = []
   const others: string[] = []
-  visitNodes(nodes, (node) => {
+  visitNodeViews(nodes, (node) => {
     const text = waitText(node, nowMs)
     if (text === undefined || node.waits === 'retry') return
     if (node.waits === 'person') people.push(escapeText(node.path))
@@ -124,13 +122,6 @@ function waitLines({ nodes }: FramedRun, nowMs: number): readonly string[] {
 function someOf(texts: readonly string[]): string {
   const rest = texts.length - MOST_WAITING
   return `${texts.slice(0, MOST_WAITING).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
-}
-
-export function visitNodes(nodes: readonly NodeView[], visit: (node: NodeView) => void): void {
-  for (const node of nodes) {
-    visit(node)
-    visitNodes(node.nodes, visit)
-  }
 }
 
 function paintDim(text: string, style: Style): readonly LinePiece[] {

@@ -1,6 +1,7 @@
 /** What `caisson show` says of a run of a plan: what is done, pending and in doubt, what it cost, and what can be done. */
-import { clipText, escapeText } from '../../base/escape-text.ts'
+import { escapeText } from '../../base/escape-text.ts'
 import type { OpenDoubt, OpenRequest } from '../../graph/run/decisions.ts'
+import { ENDED } from '../../graph/run/transitions.ts'
 import type { NodeView, RunView } from '../../runtime/plans/run-view.ts'
 import { toTaggedJson } from '../../values/tagged-json.ts'
 import type { CliIo } from '../cli-io.ts'
@@ -8,22 +9,24 @@ import type { GivenFlags } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { TENANT } from '../kept/run-place.ts'
 import { jsonText } from '../render/json-text.ts'
+import { shownText } from '../render/shown-text.ts'
 import { type Style, styleFor } from '../render/style.ts'
+import { textWidth } from '../render/text-width.ts'
 import { hangText } from '../render/wrap-text.ts'
 import { showDuration } from '../units/parse-duration.ts'
 import { showAgo } from '../units/show-age.ts'
 import { budgetTexts, usedTexts } from './budget-text.ts'
 import { failureWords } from './event-words.ts'
 import { type NextCommand, nextCommands } from './next-commands.ts'
+import { nextLines } from './next-lines.ts'
 import { inPlanSession } from './plan-session.ts'
 import { doubtLines, requestLines } from './request-lines.ts'
-import { treeText, visitNodes } from './run-frame.ts'
-import { nextLines } from './tell-plan-end.ts'
+import { treeText } from './run-frame.ts'
+import { visitNodeViews } from './visit-node-views.ts'
 
 const LABEL = 11
 const MOST_ROWS = 400
 const MOST_LINES = 2_000
-const LONGEST_TEXT = 2_000
 
 interface Shown {
   readonly view: RunView
@@ -52,7 +55,7 @@ export async function showPlanRun(given: GivenFlags, io: CliIo): Promise<ExitCod
     if (given.has('json')) io.stdout.write(`${jsonText(documentOf(shown))}\n`)
     else {
       const style = styleFor(io.stdout)
-      const width = Math.max(30, Math.min(io.stdout.columns - 1, 110))
+      const width = textWidth(io.stdout)
       const lines = linesOf(shown, width, Date.now(), style)
       io.stdout.write(lines.map((line) => `${line.trimEnd()}\n`).join(''))
     }
@@ -82,7 +85,8 @@ function linesOf(
     const first = label.padEnd(LABEL)
     return hangText(first, text, width).map((line) => style.dim(line.slice(0, LABEL)) + line.slice(LABEL))
   }
-  const isOver = ENDED.has(status)
+  const ended: ReadonlySet<string> = ENDED
+  const isOver = ended.has(status)
   const wallMs = startedAtMs === undefined ? 0 : Math.max(0, (isOver ? changedAtMs : nowMs) - startedAtMs)
   const setting = { width, style, nowMs, mostLines: MOST_LINES }
   const answers = [
@@ -92,16 +96,16 @@ function linesOf(
   return [
     style.bold(`run ${view.run} in ${escapeText(storeName)}`),
     ...fact('status', `${status}, ${showAgo(nowMs - changedAtMs)}`),
-    ...fact('', frozen && shown(frozen.message)),
+    ...fact('', frozen && shownText(frozen.message)),
     ...fact(
       '',
-      failure && `${failure.node === '' ? '' : `${shown(failure.node)}: `}${failureWords(failure.error)}`,
+      failure && `${failure.node === '' ? '' : `${shownText(failure.node)}: `}${failureWords(failure.error)}`,
     ),
-    ...fact('', reason === undefined ? undefined : shown(reason)),
-    ...fact('not undone', left.map(shown).join(', ')),
-    ...fact('plan', `${shown(plan.name)} ${shown(plan.version)}, ${plan.digest}`),
-    ...fact('proposed', `by ${shown(view.proposedBy)}, ${showAgo(nowMs - view.proposedAtMs)}`),
-    ...fact('approved', view.approvedBy === undefined ? undefined : `by ${shown(view.approvedBy)}`),
+    ...fact('', reason === undefined ? undefined : shownText(reason)),
+    ...fact('not undone', left.map((one) => shownText(one)).join(', ')),
+    ...fact('plan', `${shownText(plan.name)} ${shownText(plan.version)}, ${plan.digest}`),
+    ...fact('proposed', `by ${shownText(view.proposedBy)}, ${showAgo(nowMs - view.proposedAtMs)}`),
+    ...fact('approved', view.approvedBy === undefined ? undefined : `by ${shownText(view.approvedBy)}`),
     ...fact('digest', status === 'proposed' ? view.request : undefined),
     ...fact('time', startedAtMs === undefined ? undefined : `${showDuration(wallMs)} from its start`),
     ...fact('used', usedTexts(used).join(', ')),
@@ -120,14 +124,8 @@ function linesOf(
   ]
 }
 
-const ENDED: ReadonlySet<string> = new Set(['rejected', 'completed', 'failed', 'cancelled', 'compensated'])
-
 function countsText(nodes: readonly NodeView[]): string {
   const counts = new Map<string, number>()
-  visitNodes(nodes, ({ status }) => counts.set(status, (counts.get(status) ?? 0) + 1))
+  visitNodeViews(nodes, ({ status }) => counts.set(status, (counts.get(status) ?? 0) + 1))
   return [...counts].map(([status, count]) => `${count} ${status}`).join(', ')
-}
-
-function shown(text: string): string {
-  return escapeText(clipText(text, LONGEST_TEXT))
 }

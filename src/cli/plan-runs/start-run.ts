@@ -6,6 +6,7 @@ import type { GivenFlags } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
 import { TENANT } from '../kept/run-place.ts'
 import { driveRun } from './drive-run.ts'
+import { RIGHT_FLAGS } from './plan-command.ts'
 import { inPlanSession } from './plan-session.ts'
 import { approveAtOnce, withProposal } from './propose-plan.ts'
 import { readResumption } from './read-resumption.ts'
@@ -57,7 +58,7 @@ export async function resumePlanRun(given: GivenFlags, io: CliIo): Promise<numbe
 async function checkCanUndo(run: PlanRun, given: GivenFlags): Promise<void> {
   const { startedAtMs } = await run.view()
   const needed = (run.plan.grants ?? []).length > 0 && startedAtMs !== undefined
-  if (!needed || ['tools', 'allow-net', 'allow-read', 'allow-write'].some((flag) => given.has(flag))) return
+  if (!needed || RIGHT_FLAGS.some((flag) => given.has(flag))) return
   throw usage(
     'cancel',
     'The run has begun, and what it did is undone with its tools: give them again (--tools, --allow-…).',

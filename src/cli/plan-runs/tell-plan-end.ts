@@ -1,5 +1,5 @@
 /** How a run of a plan came to rest: its output on stdout, everything else on stderr, and the exit code. */
-import { clipText, escapeText } from '../../base/escape-text.ts'
+import { escapeText } from '../../base/escape-text.ts'
 import type { OpenDoubt, OpenRequest } from '../../graph/run/decisions.ts'
 import type { Failure } from '../../graph/run/run-event.ts'
 import type { PlanOutcome, PlanRun } from '../../runtime/plans/plan-run.ts'
@@ -8,11 +8,13 @@ import type { CliOutput } from '../cli-io.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { jsonText } from '../render/json-text.ts'
 import { showValue } from '../render/show-value.ts'
+import { shownText } from '../render/shown-text.ts'
 import { type Style, styleFor } from '../render/style.ts'
 import { hangText } from '../render/wrap-text.ts'
 import { showDuration } from '../units/parse-duration.ts'
 import { usedTexts } from './budget-text.ts'
 import { type NextCommand, nextCommands } from './next-commands.ts'
+import { nextLines } from './next-lines.ts'
 import type { PlanSession } from './plan-session.ts'
 import { doubtLines, type RequestSetting, requestLines } from './request-lines.ts'
 
@@ -98,14 +100,6 @@ function endText(outcome: PlanOutcome, facts: EndFacts, output: CliOutput): stri
   return lines.map((line) => `${line}\n`).join('')
 }
 
-/** `  next: approve it:` and below it the command, whole, so that it can be copied. */
-export function nextLines(next: readonly NextCommand[], width: number): readonly string[] {
-  return next.flatMap(({ text, command }, i) => [
-    ...hangText(i === 0 ? '  next: ' : '        ', `${text}:`, width),
-    `    ${escapeText(command)}`,
-  ])
-}
-
 function headLines(
   outcome: PlanOutcome,
   interrupted: boolean,
@@ -134,9 +128,9 @@ function headLines(
     case 'cancelled':
       return line('cancelled:', 'nothing was to be undone', style.yellow)
     case 'rejected':
-      return line('rejected:', escapeText(clipText(outcome.reason, 2_000)), style.red)
+      return line('rejected:', shownText(outcome.reason), style.red)
     case 'frozen':
-      return line('frozen:', escapeText(clipText(outcome.message, 2_000)), style.yellow)
+      return line('frozen:', shownText(outcome.message), style.yellow)
     case 'interrupted':
       return line(
         'interrupted:',
@@ -168,7 +162,7 @@ function named(node: string): string {
 }
 
 function failureText({ code, message }: Failure): string {
-  return `${escapeText(clipText(message, 2_000))} (${escapeText(clipText(code, 100))})`
+  return `${shownText(message)} (${shownText(code, 100)})`
 }
 
 function endDocument(

@@ -13,16 +13,18 @@ import type { GivenFlags } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
 import { TENANT } from '../kept/run-place.ts'
 import { jsonText } from '../render/json-text.ts'
+import { shownText } from '../render/shown-text.ts'
 import { type Style, styleFor } from '../render/style.ts'
+import { textWidth } from '../render/text-width.ts'
 import { hangText } from '../render/wrap-text.ts'
 import { Interruption } from '../run/interruption.ts'
 import { showProgress } from '../run/progress-line.ts'
 import { readText } from '../run/read-text.ts'
+import { isDigest } from '../units/is-digest.ts'
 import { inPlanSession } from './plan-session.ts'
 
-const KNOWN = /^(\d{1,15})=(sha256:[0-9a-f]{64})$/
+const KNOWN = /^(\d{1,15})=(.+)$/
 const MOST_UNCHECKED = 20
-const LONGEST_TEXT = 2_000
 
 /** @returns the exit code. @throws CliError */
 export async function verifyPlanRun(given: GivenFlags, io: CliIo): Promise<number> {
@@ -53,7 +55,7 @@ export async function verifyPlanRun(given: GivenFlags, io: CliIo): Promise<numbe
         }
         if (given.has('json')) io.stdout.write(`${jsonText(verified)}\n`)
         else {
-          const width = Math.max(30, Math.min(io.stdout.columns - 1, 110))
+          const width = textWidth(io.stdout)
           const lines = linesOf(verified, signers.length > 0, width, styleFor(io.stdout))
           io.stdout.write(lines.map((line) => `${line}\n`).join(''))
         }
@@ -104,7 +106,7 @@ function linesOf(
   const rest = unchecked
     .slice(0, MOST_UNCHECKED)
     .flatMap(({ node, position, why }) =>
-      hangText('  not looked at: ', `${shown(node)} (event ${position}): ${shown(why)}`, width),
+      hangText('  not looked at: ', `${shownText(node)} (event ${position}): ${shownText(why)}`, width),
     )
   const more = unchecked.length - MOST_UNCHECKED
   return [
@@ -126,26 +128,24 @@ function differenceLines(
 ): readonly string[] {
   if (difference === undefined) return []
   const { of, position, node, recorded, found, message } = difference
-  const where = `event ${position}${node === undefined ? '' : ` of ${shown(node)}`}`
+  const where = `event ${position}${node === undefined ? '' : ` of ${shownText(node)}`}`
   const label = 'different:'
   const [first = '', ...others] = hangText(
     `${label} `,
-    `run ${run} at ${where} (${of}): ${shown(message)}`,
+    `run ${run} at ${where} (${of}): ${shownText(message)}`,
     width,
   )
   return [
     style.red(label) + first.slice(label.length),
     ...others,
-    ...(recorded === undefined ? [] : hangText('  recorded: ', shown(recorded), width)),
-    ...(found === undefined ? [] : hangText('  found:    ', shown(found), width)),
+    ...(recorded === undefined ? [] : hangText('  recorded: ', shownText(recorded), width)),
+    ...(found === undefined ? [] : hangText('  found:    ', shownText(found), width)),
   ]
 }
 
 function readKnown(text: string): NonNullable<VerifyOptions['known']>[number] {
   const [, events, point] = KNOWN.exec(text) ?? []
-  if (events !== undefined && point !== undefined) {
-    return { events: Number(events), point: point as NonNullable<VerifyOptions['known']>[number]['point'] }
-  }
+  if (events !== undefined && point !== undefined && isDigest(point)) return { events: Number(events), point }
   throw new CliError({
     exit: EXIT.usage,
     code: 'usage',
@@ -168,8 +168,4 @@ async function readSigner(file: string, io: CliIo): Promise<Uint8Array> {
       cause,
     })
   }
-}
-
-function shown(text: string): string {
-  return escapeText(clipText(text, LONGEST_TEXT))
 }

@@ -61,12 +61,28 @@ async function importDefault(module: string, path: string): Promise<unknown> {
       : ''
     const { name, message } = error instanceof Error ? error : new Error(String(error))
     const problem = `failed while it loaded: ${name}: ${clipText(message, 2_000)}.${typescript}`
-    throw refused(module, problem, error, lacksPackage(error) ? INSTALL_HINT : undefined)
+    throw refused(module, problem, error, hintFor(error))
   }
 }
 
 const INSTALL_HINT =
   'Install caisson in the folder of the tools, from the file that npm pack makes (see the README). Tools inside the folder of the package itself find it as it is.'
+
+const MODULE_HINT =
+  'Node reads it as CommonJS: name it .mjs, or put "type": "module" into the package.json beside it.'
+
+function hintFor(error: unknown): string | undefined {
+  if (lacksPackage(error)) return INSTALL_HINT
+  return isReadAsCommonJs(error) ? MODULE_HINT : undefined
+}
+
+/** Whether Node took a module for CommonJS, as `npm init` makes it do. */
+function isReadAsCommonJs(error: unknown): boolean {
+  return (
+    error instanceof SyntaxError &&
+    /^(?:Cannot use import statement outside a module|Unexpected token 'export')/.test(error.message)
+  )
+}
 
 /** Whether what Node did not find is this package: it looks from where the module stands, not from here. */
 function lacksPackage(error: unknown): boolean {

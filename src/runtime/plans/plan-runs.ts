@@ -27,8 +27,8 @@ import { StoredPlanRun } from './stored-plan-run.ts'
 import { ValueShelves } from './value-shelves.ts'
 import { receiptsOf, type Verification, type VerifyOptions, verifyRun } from './verify/verify-run.ts'
 
-/** Programs and shelves of a run add to its name. */
-const LONGEST_NAME = 90
+/** In characters: programs and shelves of a run add to its name. */
+export const LONGEST_RUN_NAME = 90
 const RANDOM_NAME_BYTES = 6
 const ID_BYTES = 16
 
@@ -161,10 +161,10 @@ export class PlanRuns {
 }
 
 function ownerOf(run: string, { domain = DEFAULT_DOMAIN, principal = '' }: PlanRunOptions): RunOwner {
-  if (isRunName(run) && run.length <= LONGEST_NAME) return { tenant: domain, principal, run }
+  if (isRunName(run) && run.length <= LONGEST_RUN_NAME) return { tenant: domain, principal, run }
   throw new CaissonError(
     'invalid_argument',
-    `A run of a plan has a name of 1 to ${LONGEST_NAME} characters of A-Z a-z 0-9 . _ -, not beginning with a dot.`,
+    `A run of a plan has a name of 1 to ${LONGEST_RUN_NAME} characters of A-Z a-z 0-9 . _ -, not beginning with a dot.`,
     { details: { option: 'run' } },
   )
 }
