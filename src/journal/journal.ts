@@ -119,6 +119,11 @@ export class JournalReader {
   }
 }
 
+/** A record as it is written. @throws CaissonError `value_refused`, `value_too_large`, `value_too_deep` */
+export function encodeRecord(record: unknown): Uint8Array {
+  return encodeCanonical(record, RECORD_LIMITS, 'record')
+}
+
 function decodeRecord(plain: Uint8Array, run: string, at: number): unknown {
   try {
     return decodeCanonical(plain, RECORD_LIMITS)
@@ -179,7 +184,7 @@ export class Journal {
 
   /** Adds a record, which is encoded at once: it may change afterwards. @throws CaissonError `value_refused`, `value_too_large` */
   add(record: unknown): void {
-    this.#queue.push(encodeCanonical(record, RECORD_LIMITS, 'record'))
+    this.#queue.push(encodeRecord(record))
   }
 
   /** Resolves when everything so far is written, whatever is added meanwhile. @throws CaissonError what the store throws */

@@ -76,6 +76,8 @@ export async function decisionEvents(
   const events: RunEvent[] = []
   const named = new Set<Digest>()
   for (const decision of decisions) {
+    if (typeof decision !== 'object' || decision === null)
+      throw new CaissonError('invalid_argument', 'A decision is an object.')
     const { node, request } = requestOf(state, decision)
     if (named.has(request.request))
       throw mismatch('The same request is decided twice at once.', request.request)
@@ -184,6 +186,7 @@ export async function answerEvents(
   const events: RunEvent[] = []
   const settled = new Map<NodeState, Set<number>>()
   for (const answer of answers) {
+    if (typeof answer !== 'object' || answer === null) throw badAnswer()
     const node = frozenNode(state, answer.node)
     checkName('by', answer.by)
     const settledNow = settled.get(node) ?? new Set()

@@ -6,12 +6,13 @@
  * 1. What is returned has the type that it says, and no member more. Values inside of it may be any data.
  * 2. Nothing here believes what an event says: whether it may follow is asked where the state is.
  * 3. Journals of a newer format are refused as such, and not as damaged.
+ * 4. What the host adds passes the same checks before it is written: what is written can be read again.
  */
 import { CaissonError } from '../../base/errors.ts'
 import { clipText, escapeText } from '../../base/escape-text.ts'
 import { PlanProblems } from '../plan/plan-problem.ts'
 import { isObject } from '../plan/shape.ts'
-import { type EventType, type RecordedEvent, RUN_FORMAT } from './run-event.ts'
+import { type EventType, type RecordedEvent, RUN_FORMAT, type RunEvent } from './run-event.ts'
 import { RUN_EVENT_SHAPES } from './run-event-shapes.ts'
 
 /**
@@ -31,6 +32,23 @@ export function parseRunEvent(record: unknown, at: number): RecordedEvent {
   const [first] = problems.found
   if (first !== undefined) throw damaged(at, first.at.slice(1), first.problem, type)
   return record as unknown as RecordedEvent
+}
+
+/**
+ * An event that somebody outside had a part in, before it is written.
+ * @throws CaissonError `invalid_argument` with `details: { member }`
+ */
+export function checkRunEvent(event: RunEvent): void {
+  const problems = new PlanProblems()
+  RUN_EVENT_SHAPES[event.type].check({ ...event, timeMs: 0 }, '', problems)
+  const [first] = problems.found
+  if (first === undefined) return
+  const member = first.at.slice(1)
+  throw new CaissonError(
+    'invalid_argument',
+    `What is given cannot be written down: ${escapeText(clipText(member, 200))}: ${first.problem}.`,
+    { details: { member } },
+  )
 }
 
 function checkFormat(format: unknown, at: number): void {

@@ -1,7 +1,7 @@
 /**
  * What the parts of a runner share: the state and its journal, and what stops them.
  */
-import { CaissonError } from '../../base/errors.ts'
+import { asError, CaissonError } from '../../base/errors.ts'
 import type { RateWindow } from '../../capability/rate-window.ts'
 import type { Journal } from '../../journal/journal.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -75,6 +75,8 @@ export class RunContext {
   /** What stops single pieces of work, by what they are for. */
   readonly #working = new Map<string, AbortController>()
   #lastCall: number
+  /** Why an event of the state is not in the journal: nothing may follow it there. */
+  #unwritten: Error | undefined
 
   /** @param onEvent told of every event after it was added to the journal */
   constructor(parts: RunnerParts, onEvent: (event: RecordedEvent) => void) {
@@ -90,12 +92,23 @@ export class RunContext {
     this.stop.signal.addEventListener('abort', () => this.abortWork())
   }
 
-  /** Takes events into the state, and adds them to the journal. @throws CaissonError `invalid_transition` */
+  /**
+   * Takes events into the state, and adds them to the journal.
+   * @throws CaissonError `invalid_transition`; `value_too_large` of one that cannot be written, and then of all after it
+   */
   emit(...events: readonly RunEvent[]): void {
     for (const event of events) {
+      if (this.#unwritten !== undefined) throw this.#unwritten
       const recorded = { ...event, timeMs: Math.max(this.clock.now(), this.state.timeMs) }
       this.state.apply(recorded)
-      this.journal.add(recorded)
+      try {
+        this.journal.add(recorded)
+      } catch (error) {
+        this.#unwritten = asError(error)
+        this.failure ??= this.#unwritten
+        this.stop.abort(error)
+        throw error
+      }
       this.#onEvent(recorded)
     }
   }

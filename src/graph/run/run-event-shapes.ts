@@ -6,7 +6,18 @@
  */
 import { isDigest } from '../../base/digest.ts'
 import { ERROR_CLASSES } from '../plan/plan.ts'
-import { fields, flag, list, number, oneOf, record, type Shape, text, variants } from '../plan/shape.ts'
+import {
+  fields,
+  flag,
+  isObject,
+  list,
+  number,
+  oneOf,
+  record,
+  type Shape,
+  text,
+  variants,
+} from '../plan/shape.ts'
 import type {
   Asked,
   CallAnswer,
@@ -84,6 +95,17 @@ function byMember(member: string, has: Shape, lacks: Shape): Shape {
   }
 }
 
+/** A program that gives nothing gives undefined: as the value of this member, that is a value like any other. */
+function withUndefined(member: string, shape: Shape): Shape {
+  return {
+    schema: shape.schema,
+    check(value, at, problems) {
+      const isUndefined = isObject(value) && Object.hasOwn(value, member) && value[member] === undefined
+      shape.check(isUndefined ? { ...value, [member]: null } : value, at, problems)
+    },
+  }
+}
+
 const VALUE: Shape = byMember(
   'digest',
   objectOf<Extract<ValueRef, { digest: unknown }>>({
@@ -91,7 +113,7 @@ const VALUE: Shape = byMember(
     bytes: NUMBER,
     pieces: optional(list(WORDS, { min: 1, max: MOST_PIECES })),
   }),
-  objectOf<Extract<ValueRef, { value: unknown }>>({ value: ANYTHING }),
+  withUndefined('value', objectOf<Extract<ValueRef, { value: unknown }>>({ value: ANYTHING })),
 )
 
 const FAILURE: Shape = objectOf<Failure>({

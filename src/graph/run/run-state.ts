@@ -24,7 +24,14 @@ import type {
   ValueRef,
 } from './run-event.ts'
 import { RunScopes } from './run-scopes.ts'
-import { isLive, nextNodeStatus, nextRunStatus, type RunStatus, SETTLED } from './transitions.ts'
+import {
+  isLive,
+  type NodeStatus,
+  nextNodeStatus,
+  nextRunStatus,
+  type RunStatus,
+  SETTLED,
+} from './transitions.ts'
 import { addUsed } from './used.ts'
 
 export class RunState {
@@ -112,13 +119,18 @@ export class RunState {
     this.events += 1
   }
 
-  /** Changes nothing. @throws what `apply` would, as far as the tables and decisions go */
-  check(event: RunEvent): void {
-    if ('node' in event && event.type !== 'failing') {
-      const known = this.#nodes.get(event.node)
-      nextNodeStatus(event.node, known?.status, (event as NodeEvent).type)
-      checkDecided(known, event as NodeEvent)
-    } else nextRunStatus(this.status, (event as Exclude<RunEvent, NodeEvent>).type)
+  /** Of events one after the other. Changes nothing. @throws what `apply` would, as far as the tables and decisions go */
+  check(events: readonly RunEvent[]): void {
+    let { status } = this
+    const nodes = new Map<string, NodeStatus>()
+    for (const event of events) {
+      if ('node' in event && event.type !== 'failing') {
+        const known = this.#nodes.get(event.node)
+        const before = nodes.get(event.node) ?? known?.status
+        nodes.set(event.node, nextNodeStatus(event.node, before, (event as NodeEvent).type))
+        checkDecided(known, event as NodeEvent)
+      } else status = nextRunStatus(status, (event as Exclude<RunEvent, NodeEvent>).type)
+    }
   }
 
   #applyToRun(event: Exclude<RunEvent, NodeEvent>): void {

@@ -6,14 +6,17 @@
  * 2. What is recorded is on disk when `record` resolves, and the runner goes on from it.
  * 3. It is given back when nothing is to be done by itself, and nobody is about to record something.
  * 4. Who only records something needs none of the tools of the plan.
+ * 5. What happened is written soon, also while other nodes are at work for long: others see what is asked and what has
+ *    ended, and whoever goes on with the run has it.
  */
 import { asError, CaissonError } from '../../base/errors.ts'
 import type { DefinedPlan } from '../../graph/plan/define-plan.ts'
+import { checkRunEvent } from '../../graph/run/parse-run-event.ts'
 import type { RunEvent } from '../../graph/run/run-event.ts'
 import type { RunState } from '../../graph/run/run-state.ts'
 import { RunValues } from '../../graph/run/run-values.ts'
 import { Runner } from '../../graph/run/runner.ts'
-import { Journal, type JournalEnd } from '../../journal/journal.ts'
+import { encodeRecord, Journal, type JournalEnd } from '../../journal/journal.ts'
 import type { RunLease } from '../../ports/run-store.ts'
 import type { RunOwner } from '../run-owner.ts'
 import { giveBack, type WatchedStore } from '../watched-store.ts'
@@ -23,6 +26,9 @@ import type { PlanRunParts } from './plan-run-parts.ts'
 import { PlanWork } from './plan-work.ts'
 import { summaryOf } from './run-view.ts'
 import { ValueShelves } from './value-shelves.ts'
+
+/** Long enough that what happens together is written together. */
+const WRITTEN_WITHIN_MS = 20
 
 /** Makes events of what the state is by then. Nothing is recorded when it throws. */
 export type MakeEvents = (held: HeldPlanRun) => Promise<readonly RunEvent[]>
@@ -46,6 +52,8 @@ export class HeldPlanRun {
   /** From when it is driven on. */
   #runner: Runner | undefined
   readonly #renewal: ReturnType<typeof setInterval>
+  /** Writes what nobody has asked to be written so far. */
+  #writing: ReturnType<typeof setTimeout> | undefined
   /** Records that are being made, so that it is not given back under them. */
   #recording = 0
   #recorded = 0
@@ -108,7 +116,12 @@ export class HeldPlanRun {
     this.#recording += 1
     try {
       const events = await make(this)
-      checkAll(this.state, events)
+      // What was asked of the state while it was awaited may have changed since: then nothing is recorded.
+      this.state.check(events)
+      for (const event of events) {
+        checkRunEvent(event)
+        encodeRecord(event)
+      }
       await this.#write(events)
     } finally {
       this.#recording -= 1
@@ -129,7 +142,7 @@ export class HeldPlanRun {
 
   /** Goes on until nothing is to be done by itself; then it is closed to records. @throws what kept it from going on */
   async drive(signal: AbortSignal): Promise<void> {
-    const runner = runnerOf(this.#parts)
+    const runner = runnerOf(this.#parts, () => this.#writeSoon())
     this.#runner = runner
     for (;;) {
       const seen = this.#recorded
@@ -144,6 +157,7 @@ export class HeldPlanRun {
   async close(failed: boolean): Promise<void> {
     this.#closed = true
     clearInterval(this.#renewal)
+    clearTimeout(this.#writing)
     const { lease } = this.#parts
     if (!failed) await this.#tell(false)
     await giveBack(lease)
@@ -163,12 +177,24 @@ export class HeldPlanRun {
     }
   }
 
+  #writeSoon(): void {
+    if (this.#closed) return
+    this.#writing ??= setTimeout(() => {
+      this.#writing = undefined
+      // Where it fails, nothing more is written: whoever waits for something hears of it.
+      this.#parts.journal.flush().catch(() => {})
+    }, WRITTEN_WITHIN_MS)
+  }
+
   async #quiet(): Promise<void> {
     while (this.#recording > 0) await new Promise((resolve) => setTimeout(resolve, 0))
   }
 }
 
-function runnerOf({ parts, owner, lease, plan, state, values, journal }: HeldParts): Runner {
+function runnerOf(
+  { parts, owner, lease, plan, state, values, journal }: HeldParts,
+  onEvent: () => void,
+): Runner {
   const { hostClock } = parts
   const work = new PlanWork({
     plan: plan.plan,
@@ -193,6 +219,7 @@ function runnerOf({ parts, owner, lease, plan, state, values, journal }: HeldPar
     expression: work.evaluate,
     clock: hostClock,
     sleep,
+    onEvent,
   })
 }
 
@@ -209,19 +236,6 @@ function writtenOn(
       await store.append(run, at, entries, lease)
       after()
     },
-  }
-}
-
-/**
- * What was asked of the state while it was awaited may have changed since: then nothing is recorded. What follows of one
- * node depends on its first event alone.
- */
-function checkAll(state: RunState, events: readonly RunEvent[]): void {
-  const checked = new Set<string>()
-  for (const event of events) {
-    const whose = 'node' in event ? event.node : ''
-    if (!checked.has(whose)) state.check(event)
-    checked.add(whose)
   }
 }
 

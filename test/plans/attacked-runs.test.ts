@@ -1,0 +1,192 @@
+/** Runs of plans, used as whoever embeds them should not use them: what is recorded can be read again, whole or not at all. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store.ts'
+import {
+  capability,
+  type Decision,
+  openRuntime,
+  type Plan,
+  type PlanRun,
+  type Runtime,
+} from '../../src/entry/node.ts'
+
+/** Calls of `slow.pay` that are under way, each until it is called. */
+type Held = (() => void)[]
+
+function toolsOf(held: Held, done: string[] = []) {
+  return [
+    capability({
+      name: 'slow.pay',
+      description: 'Pays, when it is let go',
+      effect: 'write',
+      invoke: async () => {
+        done.push('pay')
+        await new Promise<void>((resolve) => held.push(resolve))
+        return 'paid'
+      },
+    }),
+    capability({
+      name: 'mail.send',
+      description: 'Sends a letter',
+      effect: 'write',
+      approve: true,
+      invoke: async ({ to }: { to: string }) => {
+        done.push(to)
+        return to
+      },
+    }),
+    capability({ name: 'nothing.give', description: 'Gives nothing', effect: 'read', invoke: async () => {} }),
+  ]
+}
+
+const planOf = (nodes: Plan['nodes'], more: Partial<Plan> = {}): Plan => ({
+  format: 'plan/1',
+  name: 'attacked',
+  version: '1',
+  grants: ['slow.pay', 'mail.send', 'nothing.give'],
+  nodes,
+  ...more,
+})
+
+async function approvedRun(runtime: Runtime, plan: Plan): Promise<PlanRun> {
+  const run = await runtime.propose(plan, { by: 'model' })
+  await run.approve({ by: 'ann', digest: (await run.view()).request })
+  return run
+}
+
+async function startedRun(runtime: Runtime, plan: Plan): Promise<PlanRun> {
+  const run = await approvedRun(runtime, plan)
+  await run.start({ by: 'ann' })
+  return run
+}
+
+const ASKS: Plan['nodes'] = { ask: { kind: 'approval', question: 'Go on?' } }
+
+describe('what is recorded', () => {
+  it('can be read again, whatever gives nothing', async () => {
+    await using runtime = await openRuntime({ capabilities: toolsOf([]) })
+    const nodes: Plan['nodes'] = {
+      program: { kind: 'program', source: 'return undefined' },
+      call: { kind: 'call', capability: 'nothing.give' },
+      mapped: { kind: 'program', source: 'return [typeof input]', input: { $eval: 'undefined' } },
+    }
+    const output = {
+      $eval: '[typeof a, typeof b, c[0]]',
+      with: { a: { $from: 'program' }, b: { $from: 'call' }, c: { $from: 'mapped' } },
+    }
+    const run = await startedRun(runtime, planOf(nodes, { output }))
+    // What refers to nothing is given null.
+    const expected = ['object', 'object', 'undefined']
+    expect(await run.outcome()).toMatchObject({ status: 'completed', output: expected })
+    expect((await run.view()).status).toBe('completed')
+    expect(await runtime.verify(run.run)).toMatchObject({ ok: true })
+  })
+
+  it('is nothing that could not be read again: what a host gives is checked before', async () => {
+    await using runtime = await openRuntime({ capabilities: toolsOf([]) })
+    const asks = planOf(ASKS)
+    const text = 'x'.repeat(200_000)
+    for (const odd of [5, null, {}, text] as never[]) {
+      const proposed = await runtime.propose(asks, { by: 'model' })
+      const { request: digest } = await proposed.view()
+      const refused = { code: 'invalid_argument' }
+      await expect(proposed.approve({ by: 'ann', digest, comment: odd })).rejects.toMatchObject(refused)
+      await expect(proposed.reject({ by: 'ann', reason: odd })).rejects.toMatchObject(refused)
+      await expect(proposed.cancel({ by: 'ann', reason: odd })).rejects.toMatchObject(refused)
+      expect(await proposed.view()).toMatchObject({ status: 'proposed', events: 1 })
+    }
+    const frozen = await startedRun(
+      runtime,
+      planOf(
+        { a: { kind: 'program', source: '1' }, b: { kind: 'program', source: '1', after: ['a'] } },
+        { budget: { steps: 1 } },
+      ),
+    )
+    const outcome = await frozen.outcome()
+    if (outcome.status !== 'frozen') throw new Error(outcome.status)
+    const { point } = outcome
+    for (const more of [
+      { calls: -1 },
+      { calls: Number.NaN },
+      { stps: 1 },
+      { units: { '': 1 } },
+      [],
+    ] as never[])
+      await expect(frozen.resume({ by: 'ann', point, more })).rejects.toMatchObject({
+        code: 'invalid_argument',
+      })
+    await frozen.resume({ by: 'ann', point, more: { steps: 1 } })
+    expect(await frozen.outcome()).toMatchObject({ status: 'completed' })
+  })
+
+  it('is not followed by what comes after something that could not be written', async () => {
+    const held: Held = []
+    await using runtime = await openRuntime({ capabilities: toolsOf(held) })
+    const run = await startedRun(runtime, planOf({ pay: { kind: 'call', capability: 'slow.pay' } }))
+    await expect.poll(() => held.length).toBe(1)
+    const reason = 'y'.repeat(3_000_000)
+    await expect(run.cancel({ by: 'ann', reason })).rejects.toMatchObject({ code: 'invalid_argument' })
+    for (const release of held) release()
+    expect(await run.outcome()).toMatchObject({ status: 'completed' })
+    expect((await run.view()).status).toBe('completed')
+  })
+
+  it('is written while other nodes are at work: people are asked meanwhile, and what has ended has ended', async () => {
+    const held: Held = []
+    await using runtime = await openRuntime({ capabilities: toolsOf(held) })
+    const run = await startedRun(
+      runtime,
+      planOf({
+        pay: { kind: 'call', capability: 'slow.pay' },
+        sum: { kind: 'program', source: 'return 1 + 1' },
+        send: { kind: 'call', capability: 'mail.send', input: { to: 'bob' } },
+        ...ASKS,
+      }),
+    )
+    await expect
+      .poll(async () => (await run.requests()).map(({ node }) => node).sort())
+      .toEqual(['ask', 'send'])
+    const { nodes } = await run.view()
+    expect(nodes.find(({ path }) => path === 'sum')).toMatchObject({ status: 'completed' })
+    expect(held).toHaveLength(1)
+    for (const release of held) release()
+    await run.outcome()
+  })
+})
+
+describe('decisions that are given together', () => {
+  it('count together or not at all, also where somebody else decides over one of them at the same moment', async () => {
+    const held: Held = []
+    const done: string[] = []
+    await using runtime = await openRuntime({
+      capabilities: toolsOf(held, done),
+      store: createMemoryRunStore(),
+    })
+    const source = `return Promise.all(['bob', 'eve'].map((to) => mail.send({ to }).catch(() => 'not sent')))`
+    const run = await startedRun(
+      runtime,
+      planOf({
+        pay: { kind: 'call', capability: 'slow.pay' },
+        send: { kind: 'program', source, grants: ['mail.send'] },
+      }),
+    )
+    await expect.poll(async () => (await run.requests()).length).toBe(2)
+    const [bob, eve] = (await run.requests()).map(({ digest }) => digest)
+    if (bob === undefined || eve === undefined) throw new Error('Nobody is asked.')
+    const approve = (request: typeof bob): Decision => ({ request, by: 'ann', decision: 'approve' })
+    const both = run.decide([approve(bob), approve(eve)])
+    const [together] = await Promise.allSettled([
+      both,
+      run.decide({ request: eve, by: 'bo', decision: 'reject', reason: 'no' }),
+    ])
+    const decided: string[] = []
+    for await (const { event } of run.events({ until: 'now', types: ['node_decided'] }))
+      if (event.type === 'node_decided') decided.push(event.by)
+    expect(decided).toEqual(together.status === 'rejected' ? ['bo'] : ['ann', 'ann'])
+    for (const release of held) release()
+    await run.outcome()
+    await sleep(0)
+    expect(done.includes('bob')).toBe(together.status === 'fulfilled')
+  })
+})
