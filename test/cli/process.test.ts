@@ -19,6 +19,8 @@ beforeAll(() => {
     'never.js': 'return await prices.never()',
     'tools.mjs': tools,
     'lost.mjs': "import { capability } from 'caisson'\nexport default [capability]",
+    'package.json': '{ "type": "commonjs" }',
+    'common.js': tools,
     'timers.mjs': `${tools}\nsetInterval(() => {}, 1000)`,
     'stray.mjs': `${tools}\nsetTimeout(() => { throw new Error('stray') }, 500)`,
   })
@@ -80,6 +82,12 @@ describe('signals and pipes', () => {
     expect(code).toBe(1)
     expect(stderr).toMatch(/^error: .*Error: stray/m)
     expect(stderr).not.toMatch(/^\s+at /m)
+  })
+
+  it('tools that Node reads as CommonJS are told how to be a module', async () => {
+    const { code, stderr } = await run('p.js', '--tools', 'common.js')
+    expect(code).toBe(7)
+    expect(stderr.replace(/\s+/g, ' ')).toContain('next: Node reads it as CommonJS: name it .mjs')
   })
 
   it('tools that do not find this package are told where to install it', async () => {
