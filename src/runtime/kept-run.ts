@@ -10,6 +10,7 @@
  */
 import type { Digest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
+import type { LedgerState } from '../capability/budget.ts'
 import type { Gate } from '../capability/gate.ts'
 import type { Limits } from '../machine/limits.ts'
 import { LOAD_MODULE } from '../machine/module-graph.ts'
@@ -69,6 +70,19 @@ export async function readKeptRun(
   if (read !== undefined) checkMark(record.from, read, owner.run)
   const captured = read?.state ?? (record.from as StartEntry)
   return { head, read, record, codec, at, captured }
+}
+
+/** What the calls of a run took of its grants, by its record; undefined where there is none. */
+export async function tookBefore(
+  parts: KeptRunParts,
+  owner: RunOwner,
+): Promise<LedgerState['accounts'] | undefined> {
+  try {
+    return (await readKeptRun(parts, owner)).record.ledger?.accounts
+  } catch (error) {
+    if (CaissonError.is(error, 'not_found')) return undefined
+    throw error
+  }
 }
 
 /** The capabilities of the run, in the order in which its machine numbers them. */

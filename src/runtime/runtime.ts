@@ -22,14 +22,12 @@ import { parseLimits } from '../machine/limits.ts'
 import { LOAD_MODULE } from '../machine/module-graph.ts'
 import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
 import type { SessionOptions } from '../machine/session.ts'
-import type { GuestError, Machine, MachineStart } from '../machine/turn.ts'
+import type { GuestCapability, GuestError, Machine, MachineStart } from '../machine/turn.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
 import type { RunStore } from '../ports/run-store.ts'
 import {
-  checkRepeatOptions,
   checkRestoreOptions,
-  checkResumeOptions,
   checkRunOptions,
   checkRuntimeOptions,
   checkSessionOptions,
@@ -41,6 +39,7 @@ import { finalDigest } from './final-digest.ts'
 import type { Guest } from './guest.ts'
 import { GuestLine } from './guest-line.ts'
 import { type GuestSession, openGuestSession } from './guest-session.ts'
+import { KeptPrograms } from './kept-programs.ts'
 import { holdsThread, LinePlace } from './line-place.ts'
 import { MachineMaker } from './machine-maker.ts'
 import { type LimitBounds, machineStart } from './machine-start.ts'
@@ -59,8 +58,8 @@ import type { PlanRun, PlanRunOptions, ProposeOptions } from './plans/plan-run.t
 import type { PlanRuns, PlanRunsParts } from './plans/plan-runs.ts'
 import type { Verification, VerifyOptions } from './plans/verify/verify-run.ts'
 import type { Platform } from './platform.ts'
-import { DEFAULT_LEASE_MS, type KeptOutcome, RunKeeper } from './run-keeper.ts'
-import { DEFAULT_DOMAIN, ownerOf, runOwnerOf } from './run-owner.ts'
+import { DEFAULT_LEASE_MS } from './run-keeper.ts'
+import { DEFAULT_DOMAIN } from './run-owner.ts'
 import { sleepReport } from './sleep-report.ts'
 import { soundClock } from './sound-clock.ts'
 import { type Admitted, SteppedGuests } from './stepped-guests.ts'
@@ -195,6 +194,7 @@ class PooledRuntime implements Runtime {
   readonly #modules: ModuleDesk
   readonly #line: GuestLine
   readonly #stepped: SteppedGuests
+  readonly #kept: KeptPrograms
   /** Makes idempotency keys of this runtime differ from those of any other. */
   #id: string | undefined
   #guests = 0
@@ -243,6 +243,7 @@ class PooledRuntime implements Runtime {
       sessionOf: (machine, start, gate, signal) => this.#sessionOf(machine, start, gate, signal),
       complete: (outcome, start) => this.#complete(outcome, start),
     })
+    this.#kept = this.#keptIn(options.store)
   }
 
   get engine(): string {
@@ -250,7 +251,7 @@ class PooledRuntime implements Runtime {
   }
 
   async run(source: string, options: RunOptions = {}): Promise<Outcome> {
-    if (options.run !== undefined) return this.#runKept(source, options, options.run)
+    if (options.run !== undefined) return this.#kept.run(source, options, options.run)
     const { session, machine, domain } = await this.#admit(source, options)
     const place = new LinePlace(this.#line, domain, true)
     try {
@@ -293,83 +294,42 @@ class PooledRuntime implements Runtime {
     return this.#stepped.restore(checkpoint, this.#modules.open(options))
   }
 
-  async #runKept(source: string, options: RunOptions, run: string, store?: RunStore): Promise<Outcome> {
-    checkRunOptions(options)
-    const kept = await this.#keeper(options.signal, store).begin(
-      source,
-      this.#modules.open(options),
-      ownerOf(options, run),
-      this.#newGuestId(),
-    )
-    return this.#completeKept(kept, run)
-  }
-
   async resume(run: string, options: ResumeOptions = {}): Promise<Outcome> {
-    return this.#resumeIn(run, options)
-  }
-
-  async #resumeIn(run: string, options: ResumeOptions, store?: RunStore): Promise<Outcome> {
-    checkResumeOptions(options)
-    return this.#completeKept(
-      await this.#keeper(options.signal, store).resume(runOwnerOf(options, run), this.#modules.open(options)),
-      run,
-    )
+    return this.#kept.resume(run, options)
   }
 
   async repeat(run: string, options: RepeatOptions = {}): Promise<Outcome> {
-    return this.#repeatIn(run, options)
+    return this.#kept.repeat(run, options)
   }
 
-  async #repeatIn(run: string, options: RepeatOptions, store?: RunStore): Promise<Outcome> {
-    checkRepeatOptions(options)
-    return this.#completeKept(
-      await this.#keeper(options.signal, store).repeat(
-        runOwnerOf(options, run),
-        this.#modules.repeat(options),
-      ),
-      run,
-    )
-  }
-
-  #completeKept(kept: KeptOutcome, run: string): Outcome {
-    const { outcome, start, checkpoint, stateDigest, resumable, unwritten, log } = kept
-    return Object.assign(this.#complete(outcome, start), {
-      run,
-      ...(resumable && { resumable }),
-      ...(unwritten && { unwritten }),
-      ...(log && { log }),
-      ...(checkpoint && { checkpoint }),
-      ...(stateDigest && { stateDigest }),
-    })
-  }
-
-  #keeper(signal: AbortSignal | undefined, store: RunStore | undefined = this.#options.store): RunKeeper {
-    if (store === undefined) {
-      throw new CaissonError(
-        'invalid_argument',
-        'Runs with a name are kept in a store: give one to openRuntime.',
-      )
-    }
-    return new RunKeeper({
-      store,
+  #keptIn(store: RunStore | undefined): KeptPrograms {
+    const parts = {
       platform: this.#platform,
       hostClock: this.#hostClock,
       options: this.#options,
-      signal,
       checkpoints: this.#checkpoints,
       machines: this.#machines,
+      modules: this.#modules,
       line: this.#line,
       bounds: this.#bounds,
-      gateFor: (options, guestId, own) => this.#gateFor(options, guestId, own),
-      startOf: async (source, options, gate) =>
-        this.#modules.start(
-          await this.#typescript.start(
-            machineStart(source, options, gate.capabilities, this.#bounds, this.#given),
-            options,
-          ),
-          options,
-        ),
-    })
+      newGuestId: (): string => this.#newGuestId(),
+      gateFor: (options: GateWanted, guestId: string, own: Partial<GateOptions>): Gate =>
+        this.#gateFor(options, guestId, own),
+      startOf: (source: string, options: RunOptions, gate: Gate): Promise<MachineStart> =>
+        this.#startOf(source, options, gate.capabilities),
+      complete: (outcome: DrivenOutcome, start: MachineStart): Outcome => this.#complete(outcome, start),
+    }
+    return new KeptPrograms(parts, store)
+  }
+
+  /** What a machine is started with: its source in JavaScript, and the modules that it imports. */
+  async #startOf(
+    source: string,
+    options: RunOptions & WithModules,
+    capabilities: readonly GuestCapability[],
+  ): Promise<MachineStart> {
+    const draft = machineStart(source, options, capabilities, this.#bounds, this.#given)
+    return this.#modules.start(await this.#typescript.start(draft, options), options)
   }
 
   async propose(plan: Plan | DefinedPlan, options: ProposeOptions): Promise<PlanRun> {
@@ -404,6 +364,7 @@ class PooledRuntime implements Runtime {
     const store = this.#options.store ?? this.#given.openMemoryStore?.()
     if (store === undefined)
       throw new CaissonError('unsupported', 'Runs of plans are kept in a store: give one to openRuntime.')
+    const kept = this.#keptIn(store)
     const signer = this.#options.receipts?.sign
     return {
       store: watchedStore(store),
@@ -418,13 +379,11 @@ class PooledRuntime implements Runtime {
         // Nodes have the loop guard of their run.
         this.#gateFor({ grants, guard: false }, guestId, { clock: this.#hostClock, ...own }),
       runProgram: (source, options) =>
-        options.run === undefined
-          ? this.run(source, options)
-          : this.#runKept(source, options, options.run, store),
-      resumeProgram: (run, options) => this.#resumeIn(run, options, store),
-      repeatProgram: (run, options) => this.#repeatIn(run, options, store),
+        options.run === undefined ? this.run(source, options) : kept.run(source, options, options.run),
+      resumeProgram: (run, options) => kept.resume(run, options),
+      repeatProgram: (run, options) => kept.repeat(run, options),
       inspect: async (checkpoint) => (await this.#checkpoints.inspect(checkpoint)).id,
-      tookBefore: (owner) => this.#keeper(undefined, store).tookBefore(owner),
+      tookBefore: (owner) => kept.tookBefore(owner),
     }
   }
 
@@ -463,10 +422,7 @@ class PooledRuntime implements Runtime {
     const options = this.#modules.open(given)
     const { domain = DEFAULT_DOMAIN, signal } = options
     const guestId = this.#newGuestId()
-    const draft = await this.#modules.start(
-      await this.#typescript.start(machineStart(source, options, [], this.#bounds, this.#given), options),
-      options,
-    )
+    const draft = await this.#startOf(source, options, [])
     const gate = this.#gateFor(options, guestId)
     const start = { ...draft, capabilities: gate.capabilities }
     await this.#line.enter(domain, signal)
