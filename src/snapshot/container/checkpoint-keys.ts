@@ -3,6 +3,7 @@
  * or checkpoint carries more of them than their id.
  */
 import { CaissonError } from '../../base/errors.ts'
+import { sameBytes } from '../same-bytes.ts'
 
 export interface CheckpointKey {
   /** Names the key in checkpoints, which says nothing about its bytes: 1 to 64 characters of `A-Z a-z 0-9 . _ -`. */
@@ -81,10 +82,6 @@ export function findKey(ring: KeyRing | undefined, id: string): CheckpointKey | 
 
 function keysOf(ring: KeyRing | undefined): readonly CheckpointKey[] {
   return ring === undefined ? [] : [ring.current, ...(ring.older ?? [])]
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.every((byte, i) => byte === b[i])
 }
 
 function invalid(message: string): CaissonError {

@@ -8,6 +8,7 @@
  */
 import { type Digest, digestOf } from '../../base/digest.ts'
 import type { Hash, HashStream } from '../../ports/hash.ts'
+import { sameBytes } from '../same-bytes.ts'
 import { type CheckpointKey, type CheckpointKeys, findKey } from './checkpoint-keys.ts'
 import { type CheckpointLimits, checkLimit } from './checkpoint-limits.ts'
 import {
@@ -179,11 +180,4 @@ async function inSteps(stream: HashStream, bytes: Uint8Array, pacer: Pacer): Pro
     await pacer.spend(step.length)
   }
   return stream.digest()
-}
-
-/** Takes as long whichever bytes differ: how far a forged MAC is right must not show. */
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  let difference = a.length ^ b.length
-  for (let i = 0; i < a.length; i++) difference |= (a[i] as number) ^ (b[i] ?? 0)
-  return difference === 0
 }

@@ -25,6 +25,7 @@ import { CaissonError } from '../../base/errors.ts'
 import type { CheckpointPorts } from '../../ports/checkpoint-ports.ts'
 import type { SignatureCheck, Signer } from '../../ports/signer.ts'
 import { type CheckpointKeys, findKey } from '../container/checkpoint-keys.ts'
+import { sameBytes } from '../same-bytes.ts'
 
 const VERSION = 1
 const ENCRYPTED = 1
@@ -124,7 +125,7 @@ export class EntrySeal {
   async open(sealed: Uint8Array, place: EntryPlace): Promise<Uint8Array> {
     const { ports, keys = {} } = this.#options
     const { encryptionId, nonce, macId, publicKey, before, bodyStart } = readStart(sealed, place)
-    if (this.#before !== undefined && !same(before, this.#before)) {
+    if (this.#before !== undefined && !sameBytes(before, this.#before)) {
       throw damaged(place, 'it does not follow the entry before it, or one of the two was changed')
     }
     const macAt = sealed.length - (macId === undefined ? 0 : DIGEST_BYTES)
@@ -158,7 +159,7 @@ export class EntrySeal {
   ): Promise<void> {
     const { trusted } = this.#options
     if (trusted === undefined) return
-    if (!trusted.keys.some((key) => same(key, publicKey)))
+    if (!trusted.keys.some((key) => sameBytes(key, publicKey)))
       throw refused(place, `it is signed by ${toHex(publicKey)}, who is not trusted`, 'signature')
     const bytes = placed('signed', this.#kind, place, unsigned)
     if (!(await trusted.check.isSigned(bytes, signature, publicKey)))
@@ -175,7 +176,7 @@ export class EntrySeal {
       key.bytes,
       placed('caisson', this.#kind, place, sealed.subarray(0, macAt)),
     )
-    if (!same(expected, sealed.subarray(macAt))) throw refused(place, 'its MAC is wrong')
+    if (!sameBytes(expected, sealed.subarray(macAt))) throw refused(place, 'its MAC is wrong')
   }
 }
 
@@ -233,14 +234,6 @@ function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
   bytes.set(a)
   bytes.set(b, a.length)
   return bytes
-}
-
-/** In constant time for equal lengths. */
-function same(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false
-  let difference = 0
-  for (let i = 0; i < a.length; i += 1) difference |= (a[i] ?? 0) ^ (b[i] ?? 0)
-  return difference === 0
 }
 
 function damaged({ run, at }: EntryPlace, what: string): CaissonError {
