@@ -36,7 +36,12 @@ function toolsOf(held: Held, done: string[] = []) {
         return to
       },
     }),
-    capability({ name: 'nothing.give', description: 'Gives nothing', effect: 'read', invoke: async () => {} }),
+    capability({
+      name: 'nothing.give',
+      description: 'Gives nothing',
+      effect: 'read',
+      invoke: async () => {},
+    }),
   ]
 }
 
@@ -188,5 +193,102 @@ describe('decisions that are given together', () => {
     await run.outcome()
     await sleep(0)
     expect(done.includes('bob')).toBe(together.status === 'fulfilled')
+  })
+})
+
+describe('who follows a run', () => {
+  const SUM: Plan['nodes'] = { sum: { kind: 'program', source: 'return 1' } }
+
+  it('is told that nothing comes any more, from wherever they follow it', async () => {
+    await using runtime = await openRuntime()
+    const run = await startedRun(runtime, planOf(SUM, { grants: [] }))
+    await run.outcome()
+    const { events } = await run.view()
+    for (const from of [events - 1, events, events + 1, events + 2_000]) {
+      const told: number[] = []
+      for await (const { position } of run.events({ from })) told.push(position)
+      expect(told).toEqual(from < events ? [from] : [])
+    }
+  })
+
+  it('from beyond the end of one that goes on is told of nothing before that, and of its end', async () => {
+    await using runtime = await openRuntime()
+    const run = await startedRun(runtime, planOf(ASKS, { grants: [] }))
+    await run.outcome()
+    const { events } = await run.view()
+    const follow = async (from: number): Promise<readonly number[]> => {
+      const told: number[] = []
+      for await (const { position } of run.events({ from })) told.push(position)
+      return told
+    }
+    const followers = Promise.all([follow(events), follow(events + 1), follow(events + 500)])
+    const [asked] = await run.requests()
+    if (asked === undefined) throw new Error('Nobody is asked.')
+    await run.decide({ request: asked.digest, by: 'ann', decision: 'approve' })
+    await run.outcome()
+    const all = Array.from({ length: (await run.view()).events - events }, (_, i) => events + i)
+    expect(await followers).toEqual([all, all.slice(1), []])
+  })
+
+  it('leaves nothing behind at a signal that lives longer', async () => {
+    await using runtime = await openRuntime()
+    const run = await startedRun(runtime, planOf(ASKS, { grants: [] }))
+    await run.outcome()
+    const { signal } = new AbortController()
+    let open = 0
+    const add = signal.addEventListener.bind(signal)
+    const remove = signal.removeEventListener.bind(signal)
+    signal.addEventListener = (...given: Parameters<typeof add>) => {
+      open += 1
+      add(...given)
+    }
+    signal.removeEventListener = (...given: Parameters<typeof remove>) => {
+      open -= 1
+      remove(...given)
+    }
+    const following = (async () => {
+      for await (const { event } of run.events({ signal })) if (event.type === 'cancelled') return
+    })()
+    await sleep(700)
+    await run.cancel({ by: 'ann', reason: '' })
+    await following
+    expect(open).toBe(0)
+  })
+})
+
+describe('a runtime that is closed', () => {
+  it('drives nothing any more, whatever it was asked for just before or is asked for later', async () => {
+    const held: Held = []
+    const done: string[] = []
+    const store = createMemoryRunStore()
+    const runtime = await openRuntime({ capabilities: toolsOf(held, done), store })
+    const plan = planOf({ pay: { kind: 'call', capability: 'slow.pay' } })
+    const early = await approvedRun(runtime, plan)
+    const late = await approvedRun(runtime, plan)
+    const starting = early.start({ by: 'ann' }).catch(() => {})
+    await runtime.close()
+    await starting
+    const disposed = { code: 'disposed' }
+    await expect(late.start({ by: 'ann' })).rejects.toMatchObject(disposed)
+    await expect(late.cancel({ by: 'ann', reason: '' })).rejects.toMatchObject(disposed)
+    await sleep(50)
+    expect(done).toEqual([])
+    expect((await late.view()).status).toBe('approved')
+  })
+})
+
+describe('a name of a run', () => {
+  it('is none that its store gives to a part of another one', async () => {
+    await using runtime = await openRuntime()
+    const plan = planOf(ASKS, { grants: [] })
+    const run = await runtime.propose(plan, { by: 'model', run: 'r' })
+    for (const name of ['r.values-1', `r.${'0a'.repeat(12)}`]) {
+      const refused = { code: 'invalid_argument', details: { option: 'run' } }
+      await expect(runtime.propose(plan, { by: 'model', run: name })).rejects.toMatchObject(refused)
+      await expect(runtime.fork(run.run, { at: 1, by: 'ann', run: name })).rejects.toMatchObject(refused)
+    }
+    await expect(runtime.propose(plan, { by: 'model', domain: 5 as never })).rejects.toMatchObject({
+      code: 'invalid_argument',
+    })
   })
 })

@@ -3,20 +3,13 @@ import { CaissonError } from '../../base/errors.ts'
 import type { RunStore } from '../../ports/run-store.ts'
 import { isRunName } from '../../runtime/check-options.ts'
 import { decodePlanSummary } from '../../runtime/plan-summary.ts'
+import { ownerOfPart } from '../../runtime/plans/part-names.ts'
 import { CliError } from '../cli-error.ts'
 import type { GivenFlags } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
 import { openStore } from '../kept/open-store.ts'
 import { placeOf } from '../kept/store-place.ts'
 import { shellQuote } from '../render/shell-quote.ts'
-
-/** As the runtime names programs of plans and lists of their values. */
-const PART = /^(.+)\.(?:[0-9a-f]{24}|values-\d+)$/
-
-/** The run that a name is a part of; undefined for any other name. */
-export function ownerOfPart(name: string): string | undefined {
-  return PART.exec(name)?.[1]
-}
 
 /**
  * Whether the first argument names a run of a plan in `--store`. What a head says decides nothing but which of two

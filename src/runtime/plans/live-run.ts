@@ -4,8 +4,11 @@
  * Invariants
  * 1. While it is driven, changes go to who drives it; otherwise each takes the lease, and they come one after the other.
  * 2. Whoever waits for it is told when it is at rest, and why it could not go on.
+ * 3. Once its runtime was closed nothing is changed or driven here any more, whatever was asked for just before.
+ * 4. Nobody has to know it once the run has ended: what a process has run leaves nothing behind.
  */
 import { CaissonError } from '../../base/errors.ts'
+import { ENDED } from '../../graph/run/transitions.ts'
 import type { RunOwner } from '../run-owner.ts'
 import { giveBack } from '../watched-store.ts'
 import { HeldPlanRun, type MakeEvents, thrown } from './held-plan-run.ts'
@@ -29,10 +32,14 @@ export class LiveRun {
   #queue: Promise<unknown> = Promise.resolve()
   /** It goes on by itself after each change. */
   #attended = false
+  #stopped = false
   readonly #listeners = new Set<() => void>()
+  readonly #onEnded: () => void
 
-  constructor(parts: Omit<PlanRunParts, 'changed'>, owner: RunOwner) {
+  /** @param onEnded told when the run has ended for good */
+  constructor(parts: Omit<PlanRunParts, 'changed'>, owner: RunOwner, onEnded: () => void = () => {}) {
     this.owner = owner
+    this.#onEnded = onEnded
     this.parts = { ...parts, changed: () => this.#tell() }
   }
 
@@ -52,6 +59,7 @@ export class LiveRun {
    */
   async change(make: MakeEvents, goOn: boolean = false, signal?: AbortSignal): Promise<void> {
     for (;;) {
+      this.#checkOpen()
       const held = this.#held
       if (held !== undefined && !held.isClosed) return held.record(make)
       // It is coming to rest: what comes now is for the next one.
@@ -66,16 +74,19 @@ export class LiveRun {
   }
 
   async #changeAlone(make: MakeEvents, goOn: boolean, signal: AbortSignal | undefined): Promise<void> {
+    this.#checkOpen()
     const held = await HeldPlanRun.open(this.parts, this.owner)
     try {
+      this.#checkOpen()
       await held.record(make)
     } catch (error) {
       await held.close(true)
       throw error
     }
     if (goOn) this.#attended = true
-    if (this.#attended) this.#drive(held, signal)
+    if (this.#attended && !this.#stopped) this.#drive(held, signal)
     else await held.close(false)
+    if (ENDED.has(held.state.status ?? 'proposed')) this.#onEnded()
   }
 
   #drive(held: HeldPlanRun, signal: AbortSignal | undefined): void {
@@ -106,6 +117,7 @@ export class LiveRun {
       this.#failure = thrown(error)
     }
     await held.close(this.#failure !== undefined)
+    if (ENDED.has(held.state.status ?? 'proposed')) this.#onEnded()
   }
 
   /** Resolves when it is at rest here; undefined where it was not driven since it was changed last. @throws what kept it from going on */
@@ -128,11 +140,16 @@ export class LiveRun {
     }
   }
 
-  /** Brings it to rest. */
+  /** Brings it to rest, for good. */
   async stop(): Promise<void> {
-    this.#attended = false
+    this.#stopped = true
     this.#stop?.abort()
+    await this.#queue
     await this.#driving
+  }
+
+  #checkOpen(): void {
+    if (this.#stopped) throw new CaissonError('disposed', 'The runtime was closed.')
   }
 
   #tell(): void {

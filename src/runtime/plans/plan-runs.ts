@@ -10,6 +10,7 @@ import { ruleOf } from '../../graph/plan/authority.ts'
 import { type DefinedPlan, definePlan } from '../../graph/plan/define-plan.ts'
 import { type RecordedEvent, RUN_FORMAT } from '../../graph/run/run-event.ts'
 import { RunValues } from '../../graph/run/run-values.ts'
+import { ENDED } from '../../graph/run/transitions.ts'
 import { Journal } from '../../journal/journal.ts'
 import { type SignedReceipt, signReceipt } from '../../journal/receipt.ts'
 import { isRunName } from '../check-options.ts'
@@ -19,6 +20,7 @@ import { giveBack } from '../watched-store.ts'
 import { checkBy } from './check-by.ts'
 import { type ForkOptions, forkRun } from './fork-run.ts'
 import { LiveRun } from './live-run.ts'
+import { ownerOfPart } from './part-names.ts'
 import { PlanShelf, planBytes } from './plan-record.ts'
 import type { PlanRun, PlanRunOptions, Proposed, ProposeOptions } from './plan-run.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
@@ -75,9 +77,11 @@ export class PlanRuns {
   async open(run: string, options: PlanRunOptions): Promise<PlanRun> {
     this.#checkOpen()
     const owner = ownerOf(run, options)
-    const live = this.#liveRun(owner)
-    const { plan } = await readStanding(live.parts, owner)
-    return new StoredPlanRun(live, plan)
+    const { plan, state } = await readStanding(this.#parts, owner)
+    this.#checkOpen()
+    const hasEnded = ENDED.has(state.status ?? 'proposed')
+    // Nothing is driven any more: nobody else has to find this object.
+    return new StoredPlanRun(hasEnded ? new LiveRun(this.#parts, owner) : this.#liveRun(owner), plan)
   }
 
   async fork(run: string, options: ForkOptions): Promise<PlanRun> {
@@ -150,8 +154,12 @@ export class PlanRuns {
     const key = JSON.stringify([owner.tenant, owner.principal, owner.run])
     const known = this.#live.get(key)
     if (known !== undefined) return known
-    const live = new LiveRun(this.#parts, owner)
+    const live: LiveRun = new LiveRun(this.#parts, owner, () => {
+      if (this.#live.get(key) === live) this.#live.delete(key)
+    })
     this.#live.set(key, live)
+    // Asked for before the runtime was closed.
+    if (this.#closed) void live.stop()
     return live
   }
 
@@ -161,7 +169,19 @@ export class PlanRuns {
 }
 
 function ownerOf(run: string, { domain = DEFAULT_DOMAIN, principal = '' }: PlanRunOptions): RunOwner {
-  if (isRunName(run) && run.length <= LONGEST_RUN_NAME) return { tenant: domain, principal, run }
+  for (const [option, text] of Object.entries({ domain, principal }) as [string, unknown][]) {
+    if (typeof text !== 'string')
+      throw new CaissonError('invalid_argument', `\`${option}\` is a text.`, { details: { option } })
+  }
+  if (isRunName(run) && run.length <= LONGEST_RUN_NAME) {
+    const whole = ownerOfPart(run)
+    if (whole === undefined) return { tenant: domain, principal, run }
+    throw new CaissonError(
+      'invalid_argument',
+      `"${run}" is what a part of a run "${whole}" would be called, and would be removed with it: choose another name.`,
+      { details: { option: 'run' } },
+    )
+  }
   throw new CaissonError(
     'invalid_argument',
     `A run of a plan has a name of 1 to ${LONGEST_RUN_NAME} characters of A-Z a-z 0-9 . _ -, not beginning with a dot.`,

@@ -6,10 +6,12 @@
  * 2. Nothing waits for a reader, and nothing is held for one: it reads the journal at its own pace.
  */
 import { parseRunEvent } from '../../graph/run/parse-run-event.ts'
-import type { EventType, RecordedEvent } from '../../graph/run/run-event.ts'
+import type { RecordedEvent } from '../../graph/run/run-event.ts'
+import { ENDED } from '../../graph/run/transitions.ts'
 import { JournalReader } from '../../journal/journal.ts'
 import type { LiveRun } from './live-run.ts'
 import type { EventsOptions, PositionedEvent } from './plan-run.ts'
+import { readStanding } from './read-standing.ts'
 
 /** How often the journal is looked at that another process writes. */
 const POLL_MS = 300
@@ -18,7 +20,10 @@ export async function* runEvents(live: LiveRun, options: EventsOptions): AsyncGe
   const { from = 0, until = 'end', signal } = options
   const { store, sealing } = live.parts
   const { run, tenant } = live.owner
-  const reader = new JournalReader({ store, run, tenant, sealing }, from)
+  const journal = { store, run, tenant, sealing }
+  let reader = new JournalReader(journal, from)
+  /** Nothing is known of what is before the first event wanted: the run may have ended there. */
+  let isFirst = from > 0
   while (signal?.aborted !== true) {
     const news = watch(live, signal)
     try {
@@ -28,10 +33,18 @@ export async function* runEvents(live: LiveRun, options: EventsOptions): AsyncGe
       const first = reader.at - records.length
       for (const [i, record] of records.entries()) {
         const event = parseRunEvent(record, first + i)
-        if (isWanted(event, options)) yield { position: first + i, event }
+        if (first + i >= from && isWanted(event, options)) yield { position: first + i, event }
         if (LAST.has(event.type)) return
         if (signal?.aborted) return
       }
+      if (isFirst && records.length === 0 && until !== 'now') {
+        const { state, end } = await readStanding(live.parts, live.owner)
+        if (end.length <= from && ENDED.has(state.status ?? 'proposed')) return
+        if (end.length < from) reader = new JournalReader(journal, end.length)
+        isFirst = false
+        continue
+      }
+      isFirst = false
       if (records.length > 0) continue
       if (until === 'now' || (until === 'rest' && !isDriven)) return
       await news.came
@@ -41,6 +54,9 @@ export async function* runEvents(live: LiveRun, options: EventsOptions): AsyncGe
   }
 }
 
+/** Nothing follows them. */
+const LAST: ReadonlySet<string> = ENDED
+
 function isWanted(event: RecordedEvent, { types, nodes }: EventsOptions): boolean {
   if (types !== undefined && !types.includes(event.type)) return false
   if (nodes === undefined) return true
@@ -48,9 +64,6 @@ function isWanted(event: RecordedEvent, { types, nodes }: EventsOptions): boolea
   const { node } = event
   return nodes.some((path) => node === path || node.startsWith(`${path}/`))
 }
-
-/** Nothing follows them. */
-const LAST: ReadonlySet<EventType> = new Set(['rejected', 'completed', 'failed', 'cancelled', 'compensated'])
 
 function watch(
   live: LiveRun,
@@ -60,10 +73,12 @@ function watch(
   const came = new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, POLL_MS)
     const unlisten = live.listen(resolve)
-    signal?.addEventListener('abort', () => resolve(), { once: true })
+    const stop = (): void => resolve()
+    signal?.addEventListener('abort', stop)
     forget = () => {
       clearTimeout(timer)
       unlisten()
+      signal?.removeEventListener('abort', stop)
       resolve()
     }
   })
