@@ -9,7 +9,8 @@ import { ENGINE_MANIFEST } from '../../src/isolate/engine-manifest.ts'
 import type { HostMessage } from '../../src/machine/worker-protocol.ts'
 import type { WorkerPort } from '../../src/ports/worker-port.ts'
 import type { RuntimeOptions } from '../../src/runtime/options.ts'
-import { createRuntime, type Runtime } from '../../src/runtime/runtime.ts'
+import { createRuntime } from '../../src/runtime/pooled-runtime.ts'
+import type { Runtime } from '../../src/runtime/runtime.ts'
 
 const SCRIPT = new URL('../../dist/src/entry/worker.node.js', import.meta.url)
 const ENGINES = new URL('../../engines/', import.meta.url)
