@@ -1168,7 +1168,7 @@ export const DEFENCES: readonly Defence[] = [
   {
     name: 'stopped-calls-have-no-result',
     against: 'A call that was let in and not begun when its run was stopped is answered as aborted for ever.',
-    file: 'src/capability/gate.ts',
+    file: 'src/capability/gate/conclude.ts',
     find: "if (ended instanceof Refusal) return stop.stopped && ended.failure.code === 'aborted'",
     replace: "if (ended instanceof Refusal) return stop.stopped && ended.failure.code === 'none'",
     tests: ['src/capability/gate/record.test.ts'],
@@ -1478,7 +1478,7 @@ export const DEFENCES: readonly Defence[] = [
   {
     name: 'continuations-share-bytes',
     against: 'A guest takes more bytes than its grant allows, by reading answers in pieces.',
-    file: 'src/capability/gate.ts',
+    file: 'src/capability/gate/conclude.ts',
     find: 'return account.receive(bytes, call) && (continued === undefined || continued.account.receive(bytes, call))',
     replace: 'return account.receive(bytes, call) || continued !== undefined',
     tests: ['src/capability/gate.test.ts'],

@@ -16,9 +16,9 @@
  * 5. A call that was at work when the run was stopped has an intent and no result: it is in doubt.
  * 6. The guest sees codes and redacted, bounded messages. Causes go to `report`.
  */
-import { CaissonError } from '../base/errors.ts'
+import type { CaissonError } from '../base/errors.ts'
 import type { Approver } from '../ports/approver.ts'
-import type { CallIntent, CallLog, CallResult } from '../ports/call-log.ts'
+import type { CallIntent, CallLog } from '../ports/call-log.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Lease } from '../ports/lease.ts'
 import { digestValue } from '../values/digest-value.ts'
@@ -29,21 +29,21 @@ import type { GuestCapability, PendingCall } from './call.ts'
 import { Refusal } from './call.ts'
 import type { Effect } from './capability.ts'
 import { type Delivery, refusedDelivery } from './delivery.ts'
+import type { Admission } from './gate/admission.ts'
 import { approve as askPerson } from './gate/approve.ts'
 import { authorise, checkRevoked } from './gate/authorise.ts'
 import { checkAnswer } from './gate/check-answer.ts'
-import { checkResult } from './gate/check-result.ts'
 import { checkStop } from './gate/check-stop.ts'
+import { createConclude } from './gate/conclude.ts'
 import { type Approved, askFor, decided, editProblem } from './gate/decided.ts'
-import { alwaysDemands, demandsApproval } from './gate/demand.ts'
+import { checkAskable, demandsApproval } from './gate/demand.ts'
 import type { FinalValue } from './gate/final-value.ts'
 import { DEFAULT_VALIDATED_NODES, type GateParts, type ReportToHost } from './gate/gate-parts.ts'
 import { LoopStage } from './gate/guard-loops.ts'
-import { invoke, timeoutOf } from './gate/invoke.ts'
+import { invoke } from './gate/invoke.ts'
 import { createPassage, type Passage } from './gate/passage.ts'
-import { recordIntent, recordResult } from './gate/record.ts'
-import { redact } from './gate/redact.ts'
-import { FatalRefusal, refuse } from './gate/refuse.ts'
+import { recordIntent } from './gate/record.ts'
+import { refuse } from './gate/refuse.ts'
 import { reserve, wouldReserve } from './gate/reserve.ts'
 import { resolve } from './gate/resolve.ts'
 import type { Settled } from './gate/settled.ts'
@@ -88,14 +88,6 @@ export interface GateOptions {
 export interface CallWatcher {
   approvalBegins(): void
   approvalEnds(): void
-}
-
-/** A call that may be invoked: everything up to the intent is done. */
-export interface Admission {
-  readonly call: PendingCall
-  readonly passage: Passage
-  readonly final: FinalValue
-  readonly idempotencyKey: string
 }
 
 /** A call that was let in before, by the host's own record. */
@@ -159,12 +151,7 @@ export function createGate(options: GateOptions): Gate {
   }
 
   const loops = new LoopStage(options.guard && options.ledger.openLoops(options.guard))
-
-  /** Takes the bytes of a result from the grant, and from the one that it continues. */
-  function receive({ account, grant }: Passage, bytes: number, call: number): boolean {
-    const continued = grant.continued && passages.get(grant.continued.capability.name)
-    return account.receive(bytes, call) && (continued === undefined || continued.account.receive(bytes, call))
-  }
+  const conclude = createConclude(passages, parts, loops)
 
   async function admit(call: PendingCall, stop: Stop, watcher?: CallWatcher): Promise<Admission | Refusal> {
     const admission = await letIn(call, stop, watcher)
@@ -302,78 +289,6 @@ export function createGate(options: GateOptions): Gate {
     }
   }
 
-  async function conclude(admission: Admission, ended: Settled | Refusal, stop: Stop): Promise<Delivery> {
-    const { call, passage } = admission
-    try {
-      // Who lost the lease must not write to the log either; who was stopped at work does not know the result.
-      if (ended instanceof FatalRefusal) return refusedDelivery(call.id, ended)
-      if (isInDoubt(ended, stop)) return refusedDelivery(call.id, refuse('aborted', 'The run was stopped.'))
-      const outcome = await outcomeOf(admission, ended, stop)
-      if (outcome === undefined) return refusedDelivery(call.id, refuse('aborted', 'The run was stopped.'))
-      loops.leave(call, outcome)
-      const recording = recordOutcome(admission, outcome, stop)
-      const unrecorded = recording instanceof Promise ? await recording : recording
-      if (unrecorded?.failure.code === 'value_too_large') return await concludeTooLarge(admission, stop)
-      if (unrecorded !== undefined) return refusedDelivery(call.id, unrecorded)
-      if (outcome instanceof Refusal) return refusedDelivery(call.id, outcome)
-      return { answer: { id: call.id, ok: true, value: outcome.value }, bytes: outcome.bytes, fatal: false }
-    } catch (cause) {
-      parts.report({ callId: call.id, capability: passage.name, code: 'capability_failed', cause })
-      return refusedDelivery(call.id, refuse('capability_failed', `The capability "${passage.name}" failed.`))
-    }
-  }
-
-  function recordOutcome(
-    { call, passage }: Admission,
-    outcome: { readonly value: unknown } | Refusal,
-    stop: Stop,
-  ): Refusal | undefined | Promise<Refusal | undefined> {
-    const result: CallResult =
-      outcome instanceof Refusal
-        ? { id: call.id, ok: false, ...outcome.failure }
-        : { id: call.id, ok: true, value: outcome.value }
-    return recordResult(result, passage.name, parts, stop)
-  }
-
-  /** The effect happened, and its result is more than the record takes: that is what is recorded. */
-  async function concludeTooLarge(admission: Admission, stop: Stop): Promise<Delivery> {
-    const { call, passage } = admission
-    const refusal = refuse(
-      'result_too_large',
-      `The result of "${passage.name}" is more than the record takes.`,
-    )
-    return refusedDelivery(call.id, (await recordOutcome(admission, refusal, stop)) ?? refusal)
-  }
-
-  /**
-   * What the guest gets for how the effect ended: plain data within its bounds, or a redacted failure. Undefined
-   * where the stop came while the result of an effect that did happen was still looked at.
-   */
-  async function outcomeOf(
-    { call, passage }: Admission,
-    ended: Settled | Refusal,
-    stop: Stop,
-  ): Promise<{ readonly value: unknown; readonly bytes: number } | Refusal | undefined> {
-    if (ended instanceof Refusal) return ended
-    switch (ended.end) {
-      case 'stopped':
-        return refuse('aborted', 'The run was stopped.')
-      case 'timeout':
-        return refuseLate(passage, call, parts)
-      case 'error':
-        return redact(passage.capability, ended.error, call.id, parts)
-      case 'value': {
-        const checking = checkResult(passage, ended.value, call.id, parts, stop)
-        const result = checking instanceof Promise ? await checking : checking
-        if (result instanceof Refusal && result.failure.code === 'aborted') return undefined
-        if (result instanceof Refusal || receive(passage, result.bytes, call.id)) return result
-        return refuse('budget_exhausted', `The bytes of results of "${passage.name}" are used up.`, {
-          unit: 'bytesIn',
-        })
-      }
-    }
-  }
-
   return {
     capabilities: options.grants.held.map(({ capability: { name, sync = false, continues } }) => ({
       name,
@@ -430,28 +345,6 @@ export function createGate(options: GateOptions): Gate {
   }
 }
 
-function refuseLate(passage: Passage, call: PendingCall, parts: GateParts): Refusal {
-  const cause = timeoutOf(passage)
-  parts.report({ callId: call.id, capability: passage.name, code: 'timeout', cause })
-  return refuse('timeout', cause.message, { timeoutMs: passage.timeoutMs })
-}
-
-/** Somebody must be there to ask where it is certain that a person has to decide. */
-function checkAskable({ name, grant, capability }: Passage, parts: GateParts): void {
-  if (!alwaysDemands({ grant, capability }, parts.approveEffects)) return
-  if (capability.sync === true)
-    throw askNobody(name, `"${name}" needs approvals, and is answered inside a turn: nobody can be asked.`)
-  if (parts.approver !== undefined || parts.approvals !== undefined) return
-  throw askNobody(
-    name,
-    `"${name}" needs approvals, and there is no approver and nobody else to ask: give one, or keep the run in a store.`,
-  )
-}
-
-function askNobody(capability: string, message: string): CaissonError {
-  return new CaissonError('invalid_argument', message, { details: { capability } })
-}
-
 function recordOf(decision: PersonDecision): NonNullable<CallIntent['decision']> {
   const { request, by, comment = '' } = decision
   return { request, by, comment, edited: 'value' in decision }
@@ -459,15 +352,6 @@ function recordOf(decision: PersonDecision): NonNullable<CallIntent['decision']>
 
 function isRepeatable({ capability }: Passage): boolean {
   return capability.idempotent ?? capability.effect === 'read'
-}
-
-/**
- * Whether the stop came before how the effect ended: nobody will know whether it happened, or it was let in and not
- * begun. Either way there is no result to record, and whoever goes on with the run decides.
- */
-function isInDoubt(ended: Settled | Refusal, stop: Stop): boolean {
-  if (ended instanceof Refusal) return stop.stopped && ended.failure.code === 'aborted'
-  return ended.end === 'stopped'
 }
 
 function partsOf(options: GateOptions): GateParts {

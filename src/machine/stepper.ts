@@ -15,7 +15,7 @@
 import { CaissonError } from '../base/errors.ts'
 import { Refusal } from '../capability/call.ts'
 import { type Delivery, refusedDelivery } from '../capability/delivery.ts'
-import type { Admission } from '../capability/gate.ts'
+import type { Admission } from '../capability/gate/admission.ts'
 import type { Asleep } from './answer-or-timer.ts'
 import { driveSession, type KnownCalls, NOTHING_KNOWN } from './driver.ts'
 import type { Outcome } from './outcome.ts'

@@ -78,7 +78,8 @@ describe('docs/security.md', () => {
     )
     expect(positions).not.toContain(-1)
     expect(positions).toEqual([...positions].sort((a, b) => a - b))
-    const conclude = gate.slice(gate.indexOf('async function conclude'))
+    const file = readFileSync(join(ROOT, 'src/capability/gate/conclude.ts'), 'utf8')
+    const conclude = file.slice(file.indexOf('async function conclude'))
     expect(conclude.indexOf('outcomeOf(')).toBeLessThan(conclude.indexOf('recordResult('))
   })
 

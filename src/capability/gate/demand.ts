@@ -2,6 +2,7 @@
  * Whether a person has to decide over a call: because its grant says so, its capability, or the host for all calls with
  * such an effect. Fails closed: a demand that cannot be evaluated is one.
  */
+import { CaissonError } from '../../base/errors.ts'
 import type { ApprovalDemand, Capability, Effect } from '../capability.ts'
 import type { FinalValue } from './final-value.ts'
 import type { GateParts } from './gate-parts.ts'
@@ -31,6 +32,25 @@ export function alwaysDemands(
   effects: ReadonlySet<Effect>,
 ): boolean {
   return grant.rule.approve === true || isUnconditional(capability) || effects.has(capability.effect)
+}
+
+/**
+ * Somebody must be there to ask where it is certain that a person has to decide.
+ * @throws CaissonError `invalid_argument`
+ */
+export function checkAskable({ name, grant, capability }: Passage, parts: GateParts): void {
+  if (!alwaysDemands({ grant, capability }, parts.approveEffects)) return
+  if (capability.sync === true)
+    throw askNobody(name, `"${name}" needs approvals, and is answered inside a turn: nobody can be asked.`)
+  if (parts.approver !== undefined || parts.approvals !== undefined) return
+  throw askNobody(
+    name,
+    `"${name}" needs approvals, and there is no approver and nobody else to ask: give one, or keep the run in a store.`,
+  )
+}
+
+function askNobody(capability: string, message: string): CaissonError {
+  return new CaissonError('invalid_argument', message, { details: { capability } })
 }
 
 function isUnconditional({ approve }: Capability): boolean {
