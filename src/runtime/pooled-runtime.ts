@@ -52,6 +52,7 @@ import type {
 import type { Outcome } from './outcome.ts'
 import { PlanDesk } from './plan-desk.ts'
 import type { ForkOptions } from './plans/fork-run.ts'
+import { refusePartName } from './plans/part-names.ts'
 import type { PlanRun, PlanRunOptions, ProposeOptions } from './plans/plan-run.ts'
 import type { Verification, VerifyOptions } from './plans/verify/verify-run.ts'
 import type { Platform } from './platform.ts'
@@ -168,6 +169,7 @@ class PooledRuntime implements Runtime {
   }
 
   async run(source: string, options: RunOptions = {}): Promise<Outcome> {
+    if (typeof options.run === 'string') refusePartName(options.run)
     if (options.run !== undefined) return this.#kept.run(source, options, options.run)
     const { session, machine, domain } = await this.#admit(source, options)
     const place = new LinePlace(this.#line, domain, true)

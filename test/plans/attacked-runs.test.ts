@@ -286,9 +286,41 @@ describe('a name of a run', () => {
       const refused = { code: 'invalid_argument', details: { option: 'run' } }
       await expect(runtime.propose(plan, { by: 'model', run: name })).rejects.toMatchObject(refused)
       await expect(runtime.fork(run.run, { at: 1, by: 'ann', run: name })).rejects.toMatchObject(refused)
+      // Else a program that somebody put there would be gone on with in the place of the plan's, with its rights.
+      await expect(runtime.run('return 1', { run: name })).rejects.toMatchObject(refused)
     }
     await expect(runtime.propose(plan, { by: 'model', domain: 5 as never })).rejects.toMatchObject({
       code: 'invalid_argument',
     })
+  })
+})
+
+describe('what was decided', () => {
+  it('is over with its run: nothing of it counts for another one of the same name', async () => {
+    const store = createMemoryRunStore()
+    await using runtime = await openRuntime({ store })
+    const plan = planOf(ASKS, { grants: [] })
+    const propose = (): Promise<PlanRun> => runtime.propose(plan, { by: 'model', run: 'daily' })
+    const first = await propose()
+    const { request: digest } = await first.view()
+    await first.approve({ by: 'ann', digest })
+    await first.start({ by: 'ann' })
+    await first.outcome()
+    const [asked] = await first.requests()
+    if (asked === undefined) throw new Error('Nobody is asked.')
+    const decision: Decision = { request: asked.digest, by: 'ann', decision: 'approve' }
+    await first.decide(decision)
+    expect(await first.outcome()).toMatchObject({ status: 'completed' })
+    const lease = await store.lease('daily', 1_000)
+    await store.remove('daily', lease)
+    await lease.release()
+
+    const second = await propose()
+    const replayed = { code: 'approval_mismatch' }
+    await expect(second.approve({ by: 'eve', digest })).rejects.toMatchObject(replayed)
+    await second.approve({ by: 'ann', digest: (await second.view()).request })
+    await second.start({ by: 'ann' })
+    expect(await second.outcome()).toMatchObject({ status: 'waiting', requests: 1 })
+    await expect(second.decide(decision)).rejects.toMatchObject(replayed)
   })
 })

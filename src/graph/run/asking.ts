@@ -20,12 +20,22 @@ export function questionOf(
   asked: Pick<PersonRequest, 'kind' | 'question' | 'args'>,
 ): PersonRequest {
   const plan = state.proposal?.plan
-  return { id: requestId(node), run, node: node.path, ...asked, ...(plan && { plan }) }
+  return {
+    id: requestId(state, node.path, node.asks + 1),
+    run,
+    node: node.path,
+    ...asked,
+    ...(plan && { plan }),
+  }
 }
 
-/** Names the next request of a node. */
-function requestId({ path, asks }: Pick<NodeState, 'path' | 'asks'>): string {
-  return `${path}#${asks + 1}`
+/** Unlike that of any other run, one of the same name that was there before included: what was decided then is over. */
+function requestId(
+  { proposal }: Pick<RunContext['state'], 'proposal'>,
+  path: string,
+  number: number,
+): string {
+  return `${proposal?.id ?? ''}/${path}#${number}`
 }
 
 /** @throws CaissonError as `RunValues.keep` */
@@ -57,7 +67,12 @@ export async function requestsFor(
   const plan = state.proposal?.plan
   return {
     before,
-    about: (number) => ({ id: `${path}#${node.asks + 1 + number}`, run, node: path, ...(plan && { plan }) }),
+    about: (number) => ({
+      id: requestId(state, path, node.asks + 1 + number),
+      run,
+      node: path,
+      ...(plan && { plan }),
+    }),
   }
 }
 

@@ -1,8 +1,25 @@
 /** Names under which a store has what belongs to a run of a plan: its programs, and the lists of its values. */
 
+import { CaissonError } from '../../base/errors.ts'
+
 const PART = /^(.+)\.(?:[0-9a-f]{24}|values-\d+)$/
 
 /** The run that a name is a part of; undefined for any other name. */
 export function ownerOfPart(name: string): string | undefined {
   return PART.exec(name)?.[1]
+}
+
+/**
+ * A run of a person's that is called like a part of a run of a plan would be taken for it: gone on with in its place,
+ * within the rights of the plan, and removed with it.
+ * @throws CaissonError `invalid_argument`
+ */
+export function refusePartName(run: string): void {
+  const whole = ownerOfPart(run)
+  if (whole === undefined) return
+  throw new CaissonError(
+    'invalid_argument',
+    `"${run}" is what a part of a run "${whole}" of a plan is called: choose another name.`,
+    { details: { option: 'run' } },
+  )
 }

@@ -20,7 +20,7 @@ import { giveBack } from '../watched-store.ts'
 import { checkBy } from './check-by.ts'
 import { type ForkOptions, forkRun } from './fork-run.ts'
 import { LiveRun } from './live-run.ts'
-import { ownerOfPart } from './part-names.ts'
+import { refusePartName } from './part-names.ts'
 import { PlanShelf, planBytes } from './plan-record.ts'
 import type { PlanRun, PlanRunOptions, Proposed, ProposeOptions } from './plan-run.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
@@ -174,13 +174,8 @@ function ownerOf(run: string, { domain = DEFAULT_DOMAIN, principal = '' }: PlanR
       throw new CaissonError('invalid_argument', `\`${option}\` is a text.`, { details: { option } })
   }
   if (isRunName(run) && run.length <= LONGEST_RUN_NAME) {
-    const whole = ownerOfPart(run)
-    if (whole === undefined) return { tenant: domain, principal, run }
-    throw new CaissonError(
-      'invalid_argument',
-      `"${run}" is what a part of a run "${whole}" would be called, and would be removed with it: choose another name.`,
-      { details: { option: 'run' } },
-    )
+    refusePartName(run)
+    return { tenant: domain, principal, run }
   }
   throw new CaissonError(
     'invalid_argument',

@@ -37,8 +37,16 @@ export async function readStanding(
   }
 }
 
-/** The digest of what was proposed: what whoever approves says yes to. */
-export function requestOf({ tenant, run }: RunOwner, { proposal }: RunState): Digest {
+/**
+ * The digest of what was proposed: what whoever approves says yes to, once. Another run that is proposed under the name of
+ * one that is gone has another.
+ * @param id of the run that was proposed
+ */
+export function requestOf(
+  { tenant, run }: RunOwner,
+  { proposal }: Pick<RunState, 'proposal'>,
+  id: string | null = proposal?.id ?? null,
+): Digest {
   const { plan = null, input = null, tools = null } = proposal ?? {}
-  return digestValue({ request: 1, tenant, run, plan, input, tools })
+  return digestValue({ request: 1, tenant, run, id, plan, input, tools })
 }

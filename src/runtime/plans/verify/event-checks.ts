@@ -60,14 +60,11 @@ export class EventChecks {
     if (node !== undefined && this.#failing.delete(node.path) && event.type !== 'node_failed')
       throw unfollowing(event, at)
     switch (event.type) {
-      case 'approved':
-        return this.#same(
-          at,
-          'request',
-          'what was approved',
-          event.request,
-          requestOf(happenedIn(this.#parts.owner, this.#parts.state, at).owner, this.#parts.state),
-        )
+      case 'approved': {
+        const { owner, id } = happenedIn(this.#parts.owner, this.#parts.state, at)
+        const request = requestOf(owner, this.#parts.state, id)
+        return this.#same(at, 'request', 'what was approved', event.request, request)
+      }
       case 'confirmed':
         return this.#confirmed(event.point, at)
       case 'completed':
