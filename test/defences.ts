@@ -1757,4 +1757,63 @@ export const DEFENCES: readonly Defence[] = [
     replace: '',
     tests: ['test/cli/plan-runs.test.ts'],
   },
+  {
+    name: 'what-hosts-give-can-be-read-again',
+    against:
+      'A reason, a comment or an amount of the wrong kind is written down, and nobody can read the run any more.',
+    file: 'src/runtime/plans/held-plan-run.ts',
+    find: '        checkRunEvent(event)\n',
+    replace: '',
+    tests: ['test/plans/attacked-runs.test.ts'],
+  },
+  {
+    name: 'undefined-is-a-value-of-a-run',
+    against: 'A program that gives nothing makes the journal of its run unreadable.',
+    file: 'src/graph/run/run-event-shapes.ts',
+    find: 'shape.check(isUndefined ? { ...value, [member]: null } : value, at, problems)',
+    replace: 'shape.check(value, at, problems)',
+    tests: ['test/plans/attacked-runs.test.ts'],
+  },
+  {
+    name: 'decisions-together',
+    against:
+      'Of decisions that are given together some count, where somebody else decides over one of them meanwhile.',
+    file: 'src/graph/run/run-state.ts',
+    find: '        checkDecided(known, event as NodeEvent)\n      } else status',
+    replace: '        if (before === undefined) checkDecided(known, event as NodeEvent)\n      } else status',
+    tests: ['test/plans/attacked-runs.test.ts'],
+  },
+  {
+    name: 'approvals-of-one-run',
+    against: 'What was approved for a run is replayed for the next one of the same name.',
+    file: 'src/runtime/plans/read-standing.ts',
+    find: 'request: 1, tenant, run, id, plan, input, tools',
+    replace: 'request: 1, tenant, run, plan, input, tools',
+    tests: ['test/plans/attacked-runs.test.ts'],
+  },
+  {
+    name: 'decisions-of-one-run',
+    against: 'What was decided in a run is replayed in the next one of the same name.',
+    file: 'src/graph/run/asking.ts',
+    find: "proposal?.id ?? ''}/",
+    replace: 'proposal === undefined}/',
+    tests: ['test/plans/attacked-runs.test.ts'],
+  },
+  {
+    name: 'no-run-is-called-like-a-part',
+    against:
+      'A program is put into the store under the name of one of a plan, and is gone on with within its rights.',
+    file: 'src/runtime/plans/part-names.ts',
+    find: 'if (whole === undefined) return\n',
+    replace: 'if (whole === undefined || true) return\n',
+    tests: ['test/plans/attacked-runs.test.ts'],
+  },
+  {
+    name: 'closed-runtimes-drive-nothing',
+    against: 'A run that was asked for just before its runtime was closed goes on, with all its effects.',
+    file: 'src/runtime/plans/live-run.ts',
+    find: 'if (this.#stopped) throw',
+    replace: 'if (this.#stopped && this.#held === null) throw',
+    tests: ['test/plans/attacked-runs.test.ts'],
+  },
 ]
