@@ -1816,4 +1816,12 @@ export const DEFENCES: readonly Defence[] = [
     replace: 'if (this.#stopped && this.#held === null) throw',
     tests: ['test/plans/attacked-runs.test.ts'],
   },
+  {
+    name: 'all-doubts-are-answered',
+    against: 'One answer of several lets a run go on, and then it waits for nobody, for ever.',
+    file: 'src/runtime/plans/stored-plan-run.ts',
+    find: "event.type === 'node_thawed' || event.type === 'node_skipped' ? [event.node] : [],",
+    replace: "'node' in event ? [event.node] : [],",
+    tests: ['test/plans/attacked-runs.test.ts'],
+  },
 ]

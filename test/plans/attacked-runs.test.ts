@@ -324,3 +324,29 @@ describe('what was decided', () => {
     await expect(second.decide(decision)).rejects.toMatchObject(replayed)
   })
 })
+
+describe('a run with calls in doubt', () => {
+  it('does not go on while one of them has no answer', async () => {
+    const held: Held = []
+    await using runtime = await openRuntime({ capabilities: toolsOf(held) })
+    const source = 'return Promise.all([slow.pay({ n: 1 }), slow.pay({ n: 2 })])'
+    const run = await approvedRun(
+      runtime,
+      planOf({ pay: { kind: 'program', source, grants: ['slow.pay'] } }, { output: { $from: 'pay' } }),
+    )
+    const interruption = new AbortController()
+    await run.start({ by: 'ann', signal: interruption.signal })
+    await expect.poll(() => held.length).toBe(2)
+    interruption.abort()
+    await run.outcome()
+    await run.resume({ by: 'ann', unseen: true })
+    expect(await run.outcome()).toMatchObject({ status: 'frozen', reason: 'in_doubt' })
+    const happened = (call: number) =>
+      ({ node: 'pay', by: 'ann', call, happened: true, value: call }) as const
+    const resume = (...calls: readonly number[]): Promise<void> =>
+      run.resume({ by: 'ann', unseen: true, answers: calls.map(happened) })
+    await expect(resume(1)).rejects.toMatchObject({ code: 'in_doubt', details: { nodes: ['pay'] } })
+    await resume(1, 2)
+    expect(await run.outcome()).toMatchObject({ status: 'completed', output: [1, 2] })
+  })
+})

@@ -217,7 +217,12 @@ function checkPoint({ point: seen, unseen }: ResumePlanOptions, point: Digest): 
 
 /** @throws CaissonError `in_doubt` */
 function checkDoubts(state: RunState, answers: readonly RunEvent[]): void {
-  const settled = new Set(answers.flatMap((event) => ('node' in event ? [event.node] : [])))
+  // Of a program with several calls in doubt one answer is not enough.
+  const settled = new Set(
+    answers.flatMap((event) =>
+      event.type === 'node_thawed' || event.type === 'node_skipped' ? [event.node] : [],
+    ),
+  )
   const open = [...state.live.values()].filter(
     ({ status, path, frozenFor }) => status === 'frozen' && frozenFor === 'in_doubt' && !settled.has(path),
   )
