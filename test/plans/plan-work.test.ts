@@ -99,6 +99,9 @@ beforeAll(async () => {
 })
 afterAll(() => runtime.close())
 
+/** People may not name a run like the program of a plan. */
+const ownName = (run: string): string => run.replaceAll('.', '-')
+
 /** One process that goes on with a run until it comes to rest. */
 async function goOn(
   store: RunStore,
@@ -125,8 +128,9 @@ async function goOn(
       startedAtMs: () => state.startedAtMs ?? 0,
       openGate: (grants, options) =>
         createGate({ grants: grantSet(table, grants), ledger, clock: systemClock, ...options }),
-      runProgram: (source, options) => process.run(source, options),
-      resumeProgram: (run, options) => process.resume(run, options),
+      runProgram: (source, { run, ...options }) =>
+        process.run(source, { ...options, ...(run !== undefined && { run: ownName(run) }) }),
+      resumeProgram: (run, options) => process.resume(ownName(run), options),
       whose: {},
     })
     const runner = new Runner({

@@ -1,8 +1,19 @@
 /** Names under which a store has what belongs to a run of a plan: its programs, and the lists of its values. */
-
+import { sha256 } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 
 const PART = /^(.+)\.(?:[0-9a-f]{24}|values-\d+)$/
+
+/** Name of a kept run: paths are longer than names may be, and each attempt is a run of its own. */
+export function programRun(run: string, path: string, attempt: number): string {
+  const digest = sha256(new TextEncoder().encode(`${path}\n${attempt}`))
+  return `${run}.${digest.slice('sha256:'.length, 'sha256:'.length + 24)}`
+}
+
+/** Name of a list of values. */
+export function shelfName(run: string, number: number): string {
+  return `${run}.values-${number}`
+}
 
 /** The run that a name is a part of; undefined for any other name. */
 export function ownerOfPart(name: string): string | undefined {

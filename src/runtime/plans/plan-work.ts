@@ -8,18 +8,17 @@
  *    asks nothing again. One without grants leaves nothing behind, and is begun anew.
  * 3. What ends for a reason that this process alone has (it was told to stop, it lost the run) is no end of the node.
  */
-import { type Digest, sha256, sha256Bytes } from '../../base/digest.ts'
+import type { Digest } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 import type { Allowance } from '../../capability/allowance.ts'
 import type { Answer, GuestFailure, PendingCall } from '../../capability/call.ts'
 import { Refusal } from '../../capability/call.ts'
-import type { CallWatcher, Gate, GateOptions } from '../../capability/gate.ts'
+import type { Gate, GateOptions } from '../../capability/gate.ts'
 import type { Grant } from '../../capability/grant.ts'
-import { StopSource } from '../../capability/stop.ts'
 import { ruleOf } from '../../graph/plan/authority.ts'
 import type { Plan, PlanGrant } from '../../graph/plan/plan.ts'
 import { type Rights, rightsAt, UNDO } from '../../graph/plan/rights-at.ts'
-import type { Evaluated, EvaluateExpression } from '../../graph/run/evaluate.ts'
+import type { EvaluateExpression } from '../../graph/run/evaluate.ts'
 import { failureOf } from '../../graph/run/failure-class.ts'
 import {
   type CallWork,
@@ -29,14 +28,18 @@ import {
   type ProgramWork,
   type WorkEnd,
 } from '../../graph/run/node-work.ts'
-import type { Ran, Used } from '../../graph/run/run-event.ts'
-import type { Limits } from '../../machine/limits.ts'
+import type { Used } from '../../graph/run/run-event.ts'
 import type { CallIntent, CallLog, CallResult } from '../../ports/call-log.ts'
 import { measureValue } from '../../values/copy-value.ts'
 import { digestValue } from '../../values/digest-value.ts'
 import type { ResumeOptions, RunOptions } from '../options.ts'
 import type { Outcome } from '../outcome.ts'
 import { nodeGrants } from './node-grants.ts'
+import { programRun } from './part-names.ts'
+import { type ExpressionParts, expressionsOf } from './plan-expressions.ts'
+import { programEnd, ranBy, usedBy } from './program-end.ts'
+import { programSeed } from './program-seed.ts'
+import { type Stopping, stopOf } from './stopping.ts'
 import {
   approvalsOfCalls,
   asksOfCall,
@@ -50,32 +53,19 @@ import {
 /** What gates of plans are made with. */
 export type PlanGateOptions = Pick<GateOptions, 'guestId' | 'callLog' | 'approvals'>
 
-export interface PlanWorkParts {
+export interface PlanWorkParts extends ExpressionParts {
   readonly plan: Plan
   /** Name of the run; those of its programs begin with it. */
   readonly run: string
   /** Unique, and the same in every process that goes on with the run: idempotency keys are derived from it. */
   readonly guestId: string
   readonly now: () => number
-  /** When the run started, milliseconds since the epoch: the time of its expressions. */
-  readonly startedAtMs: () => number
   readonly openGate: (grants: readonly Grant[], options: PlanGateOptions) => Gate
-  readonly runProgram: (source: string, options: RunOptions) => Promise<Outcome>
   readonly resumeProgram: (run: string, options: ResumeOptions) => Promise<Outcome>
   /** What the calls of a kept run took of its grants, by its record; undefined where there is none. */
   readonly tookBefore?: (run: string) => Promise<Used['by']>
   /** What a node gave in an earlier run of the plan. Left out: nothing is looked for. */
   readonly earlier?: (path: string, input: Digest, mostAgeMs: number) => Promise<EarlierOutput | undefined>
-  /** What all programs have in common. */
-  readonly whose: Pick<RunOptions, 'domain' | 'principal'>
-}
-
-/** Of an expression: it computes with what it is given, and does nothing else. */
-const EXPRESSION_LIMITS: Partial<Limits> = {
-  fuel: 50_000_000,
-  memoryBytes: 16 * 1024 * 1024,
-  wallMs: 2_000,
-  timers: 0,
 }
 
 export class PlanWork implements NodeWork {
@@ -213,12 +203,10 @@ export class PlanWork implements NodeWork {
     try {
       const outcome =
         run !== undefined && resumed ? await this.#goOn(run, common, work, notes, begin) : await begin()
-      const { fuel, wallMs: activeMs, bytesIn, bytesOut } = outcome.usage
-      // Its calls are counted where they are made. Of one that goes on, the outcome says what all its lives used.
-      const used = onTop({ fuel, activeMs, bytes: bytesIn + bytesOut }, work.counted)
       const end =
         this.#asks(outcome, work, notes) ?? programEnd(outcome, signal, this.#mayRepeat(node.grants))
-      return { ...end, used, ran: ranBy(outcome) }
+      // Its calls are counted where they are made.
+      return { ...end, used: usedBy(outcome, work.counted), ran: ranBy(outcome) }
     } catch (error) {
       if (!CaissonError.is(error)) throw error
       if (!OF_THE_NODE.has(error.code)) return { end: 'lost', error }
@@ -283,47 +271,6 @@ export class PlanWork implements NodeWork {
   readonly evaluate: EvaluateExpression
 }
 
-/** Evaluates the expressions of a run, each in an isolate of its own. */
-export function expressionsOf(
-  parts: Pick<PlanWorkParts, 'runProgram' | 'startedAtMs' | 'whose'>,
-): EvaluateExpression {
-  return async (source, values, signal): Promise<Evaluated> => {
-    const names = Object.keys(values)
-    const program = `return (({ ${names.join(', ')} }) => (\n${source}\n))(input)`
-    const outcome = await parts.runProgram(program, {
-      ...parts.whose,
-      input: values,
-      form: 'body',
-      fileName: 'expression.js',
-      limits: EXPRESSION_LIMITS,
-      // Equal expressions over equal values give equal values.
-      seed: 0,
-      nowMs: parts.startedAtMs(),
-      signal,
-    })
-    if (outcome.status === 'completed') return { ok: true, value: outcome.value }
-    const end = programEnd(outcome, signal, true)
-    const error =
-      end.end === 'failure' ? end.error : failureOf({ code: 'aborted', message: 'It was stopped.' })
-    return { ok: false, error: { ...error, message: `The expression failed: ${error.message}` } }
-  }
-}
-
-/** Name of a kept run: paths are longer than names may be, and each attempt is a run of its own. */
-export function programRun(run: string, path: string, attempt: number): string {
-  const digest = sha256(new TextEncoder().encode(`${path}\n${attempt}`))
-  return `${run}.${digest.slice('sha256:'.length, 'sha256:'.length + 24)}`
-}
-
-function ranBy({ engine, stateDigest, log }: Outcome): Ran {
-  return { engine, ...(stateDigest !== undefined && { state: stateDigest }), ...(log && { log }) }
-}
-
-/** Equal for every process that goes on with an attempt, and different for any other. */
-export function programSeed(guestId: string, path: string, attempt: number): Uint8Array {
-  return sha256Bytes(new TextEncoder().encode(JSON.stringify(['program seed 1', guestId, path, attempt])))
-}
-
 /**
  * What a program is refused for itself, in whatever process. Everything else that is thrown is of this one, or of the
  * store: another one may go on, and nothing has failed that would have to be undone.
@@ -338,92 +285,3 @@ const OF_THE_NODE: ReadonlySet<string> = new Set([
 
 /** Of a decision that a program goes on without: nobody has to hear why. */
 const USED_OR_VOID: ReadonlySet<string> = new Set(['approval_mismatch', 'approval_expired'])
-
-/** What is more than what is known of it. */
-function onTop(used: Used, counted: Used): Used {
-  const parts = (['fuel', 'activeMs', 'bytes'] as const).map(
-    (part) => [part, Math.max(0, (used[part] ?? 0) - (counted[part] ?? 0))] as const,
-  )
-  return Object.fromEntries(parts)
-}
-
-/** How the work of a node ended by how its guest did. */
-export function programEnd(outcome: Outcome, signal: AbortSignal, repeatable: boolean): WorkEnd {
-  switch (outcome.status) {
-    case 'completed':
-      return { end: 'value', value: outcome.value }
-    case 'suspended': {
-      const { pending, inDoubt } = outcome
-      const calls = pending.filter(({ id }) => inDoubt.includes(id))
-      return {
-        end: 'in_doubt',
-        calls: calls.map(({ id, capability, args }) => ({ call: id, capability, args })),
-      }
-    }
-    case 'exhausted': {
-      const { limit, message } = outcome
-      const error = {
-        class: limit === 'wall' ? 'timeout' : 'fatal',
-        code: 'budget_exhausted',
-        message,
-      } as const
-      return { end: 'failure', error, repeatable, limit }
-    }
-    case 'failed': {
-      const { code = 'capability_failed', name, message } = outcome.error
-      if (outcome.resumable === true && code !== 'aborted')
-        return { end: 'lost', error: new CaissonError('lease_lost', message) }
-      const error = failureOf({ code, message: code === 'aborted' ? message : `${name}: ${message}` })
-      return { end: 'failure', error, repeatable: repeatable && !signal.aborted }
-    }
-  }
-}
-
-interface Stopping {
-  readonly source: StopSource
-  readonly timedOut: boolean
-  /** While a person thinks, no time passes. */
-  readonly watcher: CallWatcher
-  forget(): void
-}
-
-/** Stops when the signal says so, and when the attempt takes too long. */
-function stopOf({ signal, timeoutMs }: Pick<CallWork, 'signal' | 'timeoutMs'>): Stopping {
-  const source = new StopSource()
-  let timedOut = false
-  const raise = (): void => source.stop()
-  if (signal.aborted) raise()
-  signal.addEventListener('abort', raise)
-  let leftMs = timeoutMs
-  let sinceMs = 0
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const watcher: CallWatcher = {
-    approvalBegins() {
-      clearTimeout(timer)
-      if (leftMs !== undefined) leftMs -= performance.now() - sinceMs
-    },
-    approvalEnds() {
-      sinceMs = performance.now()
-      if (leftMs === undefined) return
-      timer = setTimeout(
-        () => {
-          timedOut = true
-          raise()
-        },
-        Math.max(leftMs, 0),
-      )
-    },
-  }
-  watcher.approvalEnds()
-  return {
-    source,
-    watcher,
-    get timedOut() {
-      return timedOut
-    },
-    forget() {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', raise)
-    },
-  }
-}

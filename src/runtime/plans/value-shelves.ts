@@ -10,6 +10,7 @@ import type { Digest } from '../../base/digest.ts'
 import type { RunHead, RunLease } from '../../ports/run-store.ts'
 import { encodePlanSummary, type PlanSummary, SHELF_SUMMARY } from '../plan-summary.ts'
 import { giveBack, type WatchedStore } from '../watched-store.ts'
+import { shelfName } from './part-names.ts'
 
 /** Fewer than a head takes. */
 const MOST_LISTED = 900
@@ -21,11 +22,6 @@ export interface ShelvesOptions {
   readonly plan: Digest
   readonly lease: RunLease
   readonly head: RunHead | undefined
-}
-
-/** Name of a shelf: no run of a person's has it. */
-function shelfName(run: string, number: number): string {
-  return `${run}.values-${number}`
 }
 
 export class ValueShelves {
