@@ -350,3 +350,30 @@ describe('a run with calls in doubt', () => {
     expect(await run.outcome()).toMatchObject({ status: 'completed', output: [1, 2] })
   })
 })
+
+describe('a run of many calls that wait for nothing', () => {
+  it('leaves timers of its host their turn', async () => {
+    const read = capability({
+      name: 'list.read',
+      description: 'Reads',
+      effect: 'read',
+      invoke: async () => 1,
+    })
+    await using runtime = await openRuntime({ capabilities: [read] })
+    const item: Plan['nodes'] = { read: { kind: 'call', capability: 'list.read', input: { $from: 'item' } } }
+    const over = { $from: 'input' }
+    const nodes: Plan['nodes'] = { all: { kind: 'each', over, most: 2_000, do: { nodes: item } } }
+    const input = Array.from({ length: 2_000 }, (_, i) => i)
+    const run = await runtime.propose(planOf(nodes, { grants: ['list.read'] }), { by: 'model', input })
+    await run.approve({ by: 'ann', digest: (await run.view()).request })
+    let turns = 0
+    const timer = setInterval(() => {
+      turns += 1
+    }, 5)
+    await run.start({ by: 'ann' })
+    turns = 0
+    expect(await run.outcome()).toMatchObject({ status: 'completed' })
+    clearInterval(timer)
+    expect(turns).toBeGreaterThan(1)
+  })
+})

@@ -21,6 +21,8 @@ import { Undoing } from './undoing.ts'
 import { WorkingNodes } from './working-nodes.ts'
 
 const LONGEST_SLEEP_MS = 2 ** 31 - 1
+/** For so long at most no timer of the host has a turn. */
+const BREATH_MS = 50
 /** Why a sleep ends early. */
 const WOKEN = 'something changed'
 
@@ -38,6 +40,7 @@ export class Runner {
   /** The node that an earlier process was undoing. */
   #leftUndoing: NodeState | undefined
   #changed: (() => void) | undefined
+  #breathedAtMs = performance.now()
 
   constructor(parts: RunnerParts) {
     this.#run = new RunContext(parts, (event) => this.#hear(event))
@@ -62,14 +65,23 @@ export class Runner {
     if (signal?.aborted === true) stop()
     try {
       await this.#nodes.recall()
-      do this.#begin()
-      while (!this.#run.stop.signal.aborted && (await this.#pause()))
+      do {
+        await this.#breathe()
+        this.#begin()
+      } while (!this.#run.stop.signal.aborted && (await this.#pause()))
       await Promise.all(this.#busy.values())
       if (this.#run.failure !== undefined) throw this.#run.failure
       await this.#run.journal.flush()
     } finally {
       signal?.removeEventListener('abort', stop)
     }
+  }
+
+  /** Lets timers of the host have their turn, that of the lease among them: calls that wait for nothing leave them none. */
+  async #breathe(): Promise<void> {
+    if (performance.now() - this.#breathedAtMs < BREATH_MS) return
+    await new Promise((resolve) => setTimeout(resolve, 0))
+    this.#breathedAtMs = performance.now()
   }
 
   /** Adds events that somebody else decided on. @throws CaissonError `invalid_transition` */
