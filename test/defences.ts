@@ -1655,7 +1655,7 @@ export const DEFENCES: readonly Defence[] = [
   {
     name: 'receipts-of-this-run',
     against: 'A receipt of something that never happened is shown for one of the run.',
-    file: 'src/runtime/plans/verify/verify-run.ts',
+    file: 'src/runtime/plans/verify/given-receipts.ts',
     find: 'if (found !== digest || given.digest !== digest)',
     replace: 'if (found !== digest && given.digest !== digest)',
     tests: ['test/plans/verify.test.ts'],

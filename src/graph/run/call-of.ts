@@ -1,7 +1,6 @@
 /**
  * Calls of nodes: let in, written down, answered, written down.
  */
-
 import { rightsAt } from '../plan/rights-at.ts'
 import { requestsFor } from './asking.ts'
 import { isCounted } from './grant-book.ts'

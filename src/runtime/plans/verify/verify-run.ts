@@ -7,14 +7,14 @@
  * 2. What cannot be looked at again is told, and not passed over.
  * 3. At most so many programs are at work at once; nothing is waited for that the run waited for.
  */
-import { type Digest, sha256 } from '../../../base/digest.ts'
+import type { Digest } from '../../../base/digest.ts'
 import { asError, CaissonError } from '../../../base/errors.ts'
 import { UNDO } from '../../../graph/plan/rights-at.ts'
 import { Evaluator, ExpressionFailed } from '../../../graph/run/evaluate.ts'
 import type { ValueRef } from '../../../graph/run/run-event.ts'
 import { RunState } from '../../../graph/run/run-state.ts'
 import { RunValues } from '../../../graph/run/run-values.ts'
-import { encodeReceipt, type Receipt, receiptProblem, type SignedReceipt } from '../../../journal/receipt.ts'
+import type { Receipt, SignedReceipt } from '../../../journal/receipt.ts'
 import type { TrustedSigners } from '../../../snapshot/run-log/entry-seal.ts'
 import type { RunOptions } from '../../options.ts'
 import type { RunOwner } from '../../run-owner.ts'
@@ -29,6 +29,7 @@ import { type Difference, Differs } from './difference.ts'
 import { digestOfRef, EventChecks } from './event-checks.ts'
 import { type Evidence, type KnownPoint, missingPoint, readEvidence } from './evidence.ts'
 import { executeAgain } from './execute-again.ts'
+import { GivenReceipts } from './given-receipts.ts'
 
 export interface VerifyOptions {
   readonly domain?: string
@@ -77,14 +78,13 @@ export type VerifyParts = Omit<PlanRunParts, 'changed'>
 
 /** @throws CaissonError `not_found`, `unsupported`, `aborted`, `store_failed` */
 export async function verifyRun(
-  verifying: VerifyParts,
+  parts: VerifyParts,
   owner: RunOwner,
   options: VerifyOptions = {},
 ): Promise<Verification> {
-  const parts = verifying
-  const evidence = await readEvidence(parts, owner, trustedOf(verifying, options))
+  const evidence = await readEvidence(parts, owner, trustedOf(parts, options))
   const missing = missingPoint(owner, evidence, options.known ?? [])
-  const walk = new Walk(verifying, owner, evidence, options)
+  const walk = new Walk(parts, owner, evidence, options)
   await walk.walk()
   const all = [missing, evidence.damage, ...walk.differences].filter((one) => one !== undefined)
   const [difference] = all.sort((a, b) => a.position - b.position)
@@ -102,8 +102,7 @@ export async function verifyRun(
 }
 
 /** Receipts of all attempts that have ended. @throws CaissonError `not_found`, `corrupted`, `checkpoint_refused`, `store_failed` */
-export async function receiptsOf(verifying: VerifyParts, owner: RunOwner): Promise<readonly Receipt[]> {
-  const parts = verifying
+export async function receiptsOf(parts: VerifyParts, owner: RunOwner): Promise<readonly Receipt[]> {
   const { events, digests, damage } = await readEvidence(parts, owner, undefined)
   if (damage !== undefined)
     throw new CaissonError('corrupted', damage.message, { details: { at: damage.position } })
@@ -168,7 +167,7 @@ class Walk {
   readonly differences: Difference[] = []
   readonly unchecked: Unchecked[] = []
   executed = 0
-  readonly #verifying: VerifyParts
+  readonly #parts: VerifyParts
   readonly #owner: RunOwner
   readonly #evidence: Evidence
   readonly #options: VerifyOptions
@@ -177,12 +176,12 @@ class Walk {
   readonly #working = new Set<Promise<void>>()
   #failure: unknown
 
-  constructor(verifying: VerifyParts, owner: RunOwner, evidence: Evidence, options: VerifyOptions) {
-    this.#verifying = verifying
+  constructor(parts: VerifyParts, owner: RunOwner, evidence: Evidence, options: VerifyOptions) {
+    this.#parts = parts
     this.#owner = owner
     this.#evidence = evidence
     this.#options = options
-    this.#values = new RunValues(verifying.store)
+    this.#values = new RunValues(parts.store)
     this.#signal = options.signal ?? new AbortController().signal
   }
 
@@ -193,7 +192,7 @@ class Walk {
   }
 
   async #walk(): Promise<void> {
-    const parts = this.#verifying
+    const parts = this.#parts
     const { events, digests } = this.#evidence
     const state = await stateOf(parts, events)
     const expression = expressionsOf({
@@ -201,7 +200,7 @@ class Walk {
       startedAtMs: () => state.startedAtMs ?? 0,
       whose: { domain: this.#owner.tenant, principal: this.#owner.principal },
     })
-    const { signal } = this
+    const signal = this.#signal
     const values = this.#values
     const checks = new EventChecks({ owner: this.#owner, state, values, expression, digests, signal })
     const evaluator = new Evaluator(state, values, expression)
@@ -225,7 +224,7 @@ class Walk {
             ended,
             digests[at] as Digest,
           )
-          await receipts.check(receipt, this.#verifying, this.#options)
+          await receipts.check(receipt, this.#options.signers ?? [], parts.signatures)
         }
         await this.#execute(state, ended, evaluator)
       })
@@ -233,10 +232,6 @@ class Walk {
       if (!isSo) return
     }
     receipts.checkAllMet(events.length)
-  }
-
-  get signal(): AbortSignal {
-    return this.#signal
   }
 
   /** Begins to execute a program again, as soon as there is room. */
@@ -269,14 +264,14 @@ class Walk {
 
   /** Never rejects. */
   async #again(state: RunState, attempt: Attempt): Promise<void> {
-    const parts = this.#verifying
+    const parts = this.#parts
     const { engine } = parts
     const { thread } = this.#options
     const { owner, id } = happenedIn(this.#owner, state, attempt.position)
     try {
       await this.#differing(attempt.position, async () => {
         const why = await executeAgain(
-          { parts, owner, id, state, values: this.#values, engine, thread, signal: this.signal },
+          { parts, owner, id, state, values: this.#values, engine, thread, signal: this.#signal },
           attempt,
         )
         if (why === undefined) this.executed += 1
@@ -291,7 +286,7 @@ class Walk {
     if (input !== undefined || !path.endsWith(UNDO)) return input ?? { value: null }
     const compensate = 'compensate' in node.node ? node.node.compensate : undefined
     const overrides = { output: node.output ?? { value: null } }
-    return { value: await evaluator.evaluate(compensate?.input ?? null, node.scope, this.signal, overrides) }
+    return { value: await evaluator.evaluate(compensate?.input ?? null, node.scope, this.#signal, overrides) }
   }
 
   /** Whether nothing differed. What differs is kept; what else is thrown is thrown. */
@@ -308,48 +303,4 @@ class Walk {
       return false
     }
   }
-}
-
-/** Receipts that somebody has, by the places that they name. */
-class GivenReceipts {
-  readonly #given: Map<number, SignedReceipt[]> = new Map()
-
-  constructor(receipts: readonly SignedReceipt[]) {
-    for (const one of receipts) {
-      const { position } = one.receipt.journal
-      this.#given.set(position, [...(this.#given.get(position) ?? []), one])
-    }
-  }
-
-  wants(position: number): boolean {
-    return this.#given.has(position)
-  }
-
-  /** @throws Differs */
-  async check(receipt: Receipt, { signatures }: VerifyParts, { signers = [] }: VerifyOptions): Promise<void> {
-    const { position } = receipt.journal
-    const digest = sha256(encodeReceipt(receipt))
-    for (const given of this.#given.get(position) ?? []) {
-      const found = sha256(encodeReceipt(given.receipt))
-      if (found !== digest || given.digest !== digest)
-        throw forged(position, receipt.node, 'is not of this run')
-      if (signers.length === 0 || signatures === undefined) continue
-      const problem = await receiptProblem(given, signers, signatures)
-      if (problem !== undefined) throw forged(position, receipt.node, problem)
-    }
-    this.#given.delete(position)
-  }
-
-  /** @throws Differs for a receipt of a place at which nothing ended */
-  checkAllMet(events: number): void {
-    const [position] = this.#given.keys()
-    if (position === undefined) return
-    throw forged(Math.min(position, events), undefined, `names entry ${position}, at which no attempt ended`)
-  }
-}
-
-function forged(position: number, node: string | undefined, problem: string): Differs {
-  const whose = node === undefined ? '' : ` of node "${node}"`
-  const message = `Entry ${position}: a receipt${whose} ${problem}.`
-  return new Differs({ of: 'receipt', position, ...(node !== undefined && { node }), message })
 }
