@@ -29,7 +29,8 @@ export type { Plan, PlanGrant, PlanNode, Scope, Template } from '../graph/plan/p
 export { PLAN_JSON_SCHEMA } from '../graph/plan/plan-shape.ts'
 export { planMermaid } from '../graph/render/plan-mermaid.ts'
 export { planSvg } from '../graph/render/plan-svg.ts'
-export type { Decision, DoubtAnswer, OpenDoubt, OpenRequest } from '../graph/run/decisions.ts'
+export type { Decision, OpenRequest } from '../graph/run/decisions.ts'
+export type { DoubtAnswer, OpenDoubt } from '../graph/run/doubts.ts'
 export { type Finding, type FindingKind, findingsOf } from '../graph/run/findings.ts'
 export type { EventType, Failure, GrantUsed, RecordedEvent, RunEvent, Used } from '../graph/run/run-event.ts'
 export {

@@ -1,6 +1,7 @@
 /** What can be done with a run of a plan as it stands: in words, each with the command line that does it. */
 import type { Plan } from '../../graph/plan/plan.ts'
-import type { OpenDoubt, OpenRequest } from '../../graph/run/decisions.ts'
+import type { OpenRequest } from '../../graph/run/decisions.ts'
+import type { OpenDoubt } from '../../graph/run/doubts.ts'
 import type { NodeView, RunView } from '../../runtime/plans/run-view.ts'
 import type { GivenFlags } from '../command.ts'
 import { planCommand } from './plan-command.ts'

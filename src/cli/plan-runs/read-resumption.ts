@@ -1,7 +1,7 @@
 /** `--confirm`, `--answer` and `--add-…` of `caisson resume` for a run of a plan. */
 import type { Digest } from '../../base/digest.ts'
 import { clipText } from '../../base/escape-text.ts'
-import type { DoubtAnswer } from '../../graph/run/decisions.ts'
+import type { DoubtAnswer } from '../../graph/run/doubts.ts'
 import type { ResumePlanOptions } from '../../runtime/plans/plan-run.ts'
 import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'

@@ -3,7 +3,8 @@
  * decides says yes to the digest of exactly this.
  */
 import { clipText, escapeText } from '../../base/escape-text.ts'
-import type { OpenDoubt, OpenRequest } from '../../graph/run/decisions.ts'
+import type { OpenRequest } from '../../graph/run/decisions.ts'
+import type { OpenDoubt } from '../../graph/run/doubts.ts'
 import { toTaggedJson } from '../../values/tagged-json.ts'
 import { jsonText } from '../render/json-text.ts'
 import { showValue } from '../render/show-value.ts'

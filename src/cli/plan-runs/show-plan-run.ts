@@ -1,6 +1,7 @@
 /** What `caisson show` says of a run of a plan: what is done, pending and in doubt, what it cost, and what can be done. */
 import { escapeText } from '../../base/escape-text.ts'
-import type { OpenDoubt, OpenRequest } from '../../graph/run/decisions.ts'
+import type { OpenRequest } from '../../graph/run/decisions.ts'
+import type { OpenDoubt } from '../../graph/run/doubts.ts'
 import { ENDED } from '../../graph/run/transitions.ts'
 import type { NodeView, RunView } from '../../runtime/plans/run-view.ts'
 import { toTaggedJson } from '../../values/tagged-json.ts'

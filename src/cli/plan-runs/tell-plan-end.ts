@@ -1,6 +1,7 @@
 /** How a run of a plan came to rest: its output on stdout, everything else on stderr, and the exit code. */
 import { escapeText } from '../../base/escape-text.ts'
-import type { OpenDoubt, OpenRequest } from '../../graph/run/decisions.ts'
+import type { OpenRequest } from '../../graph/run/decisions.ts'
+import type { OpenDoubt } from '../../graph/run/doubts.ts'
 import type { Failure } from '../../graph/run/run-event.ts'
 import type { PlanOutcome, PlanRun } from '../../runtime/plans/plan-run.ts'
 import { toTaggedJson } from '../../values/tagged-json.ts'

@@ -8,7 +8,8 @@ import type { RunStore } from '../../ports/run-store.ts'
 import { definePlan } from '../plan/define-plan.ts'
 import type { Plan, PlanNode } from '../plan/plan.ts'
 import { arbitraryPlan } from './arbitrary-plan.testkit.ts'
-import { answerEvents, decisionEvents, doubtsOf, requestsOf } from './decisions.ts'
+import { decisionEvents, requestsOf } from './decisions.ts'
+import { answerEvents, doubtsOf } from './doubts.ts'
 import type { CallWork, NodeWork, ProgramWork, WorkEnd } from './node-work.ts'
 import type { Failure, RunEvent, Used } from './run-event.ts'
 import { RunState } from './run-state.ts'
@@ -162,7 +163,6 @@ async function decideAll(
       state,
       values,
       doubts.map(({ node, call }) => ({ node, call, by: 'bob', happened: false })),
-      nowMs,
     )),
     ...(open.length === 0
       ? []

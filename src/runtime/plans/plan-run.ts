@@ -2,7 +2,8 @@
 import type { Digest } from '../../base/digest.ts'
 import type { DefinedPlan } from '../../graph/plan/define-plan.ts'
 import type { Plan } from '../../graph/plan/plan.ts'
-import type { Decision, DoubtAnswer, OpenDoubt, OpenRequest } from '../../graph/run/decisions.ts'
+import type { Decision, OpenRequest } from '../../graph/run/decisions.ts'
+import type { DoubtAnswer, OpenDoubt } from '../../graph/run/doubts.ts'
 import type { EventType, Failure, FreezeReason, RecordedEvent, Used } from '../../graph/run/run-event.ts'
 import type { RunView } from './run-view.ts'
 

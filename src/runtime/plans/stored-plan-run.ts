@@ -4,16 +4,13 @@ import { CaissonError } from '../../base/errors.ts'
 import type { DefinedPlan } from '../../graph/plan/define-plan.ts'
 import type { Plan } from '../../graph/plan/plan.ts'
 import {
-  answerEvents,
   type Decision,
-  type DoubtAnswer,
   decisionEvents,
-  doubtsOf,
-  type OpenDoubt,
   type OpenRequest,
   outsideEvents,
   requestsOf,
 } from '../../graph/run/decisions.ts'
+import { answerEvents, type DoubtAnswer, doubtsOf, type OpenDoubt } from '../../graph/run/doubts.ts'
 import type { RunEvent } from '../../graph/run/run-event.ts'
 import type { RunState } from '../../graph/run/run-state.ts'
 import { RunValues } from '../../graph/run/run-values.ts'
@@ -123,8 +120,7 @@ export class StoredPlanRun implements PlanRun {
     // It goes on already: by whoever drives it here.
     if (this.#live.isDriven) return []
     this.#checkTools(state)
-    const nowMs = this.#live.parts.hostClock.now()
-    const events = [...(await answerEvents(state, values, answers, nowMs))]
+    const events = [...(await answerEvents(state, values, answers))]
     const isFrozen = state.status === 'frozen'
     if (!isFrozen && !wasInterrupted(state)) return events
     const point = pointOf(this.#live.owner, held.end)
@@ -144,7 +140,7 @@ export class StoredPlanRun implements PlanRun {
 
   async answer(answers: DoubtAnswer | readonly DoubtAnswer[]): Promise<void> {
     const all = listOf(answers)
-    await this.#live.change(({ state, values }) => answerEvents(state, values, all, this.#now()))
+    await this.#live.change(({ state, values }) => answerEvents(state, values, all))
   }
 
   async send(event: string, value: unknown, { by }: By): Promise<void> {
