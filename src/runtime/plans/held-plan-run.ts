@@ -57,6 +57,7 @@ export class HeldPlanRun {
   /** Records that are being made, so that it is not given back under them. */
   #recording = 0
   #recorded = 0
+  #onQuiet: (() => void) | undefined
   #closed = false
 
   private constructor(parts: HeldParts) {
@@ -126,6 +127,7 @@ export class HeldPlanRun {
     } finally {
       this.#recording -= 1
       this.#recorded += 1
+      if (this.#recording === 0) this.#onQuiet?.()
     }
   }
 
@@ -147,7 +149,7 @@ export class HeldPlanRun {
     for (;;) {
       const seen = this.#recorded
       await runner.drive(signal)
-      if (this.#recording > 0) await this.#quiet()
+      while (this.#recording > 0) await this.#quiet()
       if (this.#recorded === seen || signal.aborted) break
     }
     this.#closed = true
@@ -186,8 +188,11 @@ export class HeldPlanRun {
     }, WRITTEN_WITHIN_MS)
   }
 
-  async #quiet(): Promise<void> {
-    while (this.#recording > 0) await new Promise((resolve) => setTimeout(resolve, 0))
+  /** Until the last record that is being made now is made, or was refused. */
+  #quiet(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onQuiet = resolve
+    })
   }
 }
 
