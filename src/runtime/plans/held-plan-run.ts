@@ -19,7 +19,7 @@ import { Runner } from '../../graph/run/runner.ts'
 import { encodeRecord, Journal, type JournalEnd } from '../../journal/journal.ts'
 import type { RunLease } from '../../ports/run-store.ts'
 import type { RunOwner } from '../run-owner.ts'
-import { giveBack, type WatchedStore } from '../watched-store.ts'
+import { giveBack, prolong, type WatchedStore } from '../watched-store.ts'
 import { earlierOutput } from './earlier-output.ts'
 import { EventCollector, foldEvents } from './plan-record.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
@@ -67,10 +67,7 @@ export class HeldPlanRun {
     this.#parts = parts
     const { lease } = parts
     const { leaseMs } = parts.parts
-    this.#renewal = setInterval(() => {
-      // A lease that is lost, or cannot be prolonged in whatever way, shows where it is used.
-      new Promise<void>((resolve) => resolve(lease.renew(leaseMs))).catch(() => {})
-    }, leaseMs / 3)
+    this.#renewal = setInterval(() => void prolong(lease, leaseMs), leaseMs / 3)
   }
 
   /** Takes the lease, and reads the run. @throws CaissonError `store_conflict`, and as reading does */

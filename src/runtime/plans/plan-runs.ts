@@ -60,7 +60,7 @@ export class PlanRuns {
     const { by, input = null } = options
     checkBy(by)
     const { entropy } = this.#parts
-    const run = options.run ?? `${plan.plan.name}-${toHex(entropy.bytes(RANDOM_NAME_BYTES))}`
+    const run = options.run ?? this.#nameFor(plan)
     const owner = ownerOf(run, options)
     const tools = this.#parts.tools((plan.plan.grants ?? []).map((grant) => ruleOf(grant).capability))
     const proposal = { type: 'proposed', format: RUN_FORMAT, id: toHex(entropy.bytes(ID_BYTES)) } as const
@@ -91,7 +91,7 @@ export class PlanRuns {
     const source = ownerOf(run, options)
     const id = toHex(entropy.bytes(ID_BYTES))
     const { plan, events, stored } = await forkRun(this.#parts, source, options, id)
-    const name = options.run ?? `${plan.plan.name}-${toHex(entropy.bytes(RANDOM_NAME_BYTES))}`
+    const name = options.run ?? this.#nameFor(plan)
     const owner = ownerOf(name, options)
     const status = events.length === 1 ? 'proposed' : 'frozen'
     await this.#write(owner, plan, async () => ({ events, stored, status }))
@@ -161,6 +161,10 @@ export class PlanRuns {
     // Asked for before the runtime was closed.
     if (this.#closed) void live.stop()
     return live
+  }
+
+  #nameFor({ plan }: DefinedPlan): string {
+    return `${plan.name}-${toHex(this.#parts.entropy.bytes(RANDOM_NAME_BYTES))}`
   }
 
   #checkOpen(): void {
