@@ -27,7 +27,7 @@ export function demandsApproval(
 }
 
 /** Whether it has to whatever the arguments are. */
-export function alwaysDemands(
+function alwaysDemands(
   { grant, capability }: Pick<Passage, 'grant' | 'capability'>,
   effects: ReadonlySet<Effect>,
 ): boolean {
