@@ -79,6 +79,12 @@ describe('options', () => {
     expect(() => check(undefined)).toThrow('Options are an object.')
   })
 
+  it('that are within another one are named with it', () => {
+    const within = (options: object): void => checkOptions(options as Options, CHECKS, [], 'outer')
+    expect(() => within({ txt: '' })).toThrow('There is no option "outer.txt". Options of outer: any, object')
+    expect(() => within({ count: 0 })).toThrow('Option outer.count must be a whole number from 1 to 5.')
+  })
+
   it('that are required may not be left out', () => {
     expect(() => check({}, ['count'])).toThrow('Option count must be a whole number from 1 to 5.')
     expect(() => check({ count: undefined }, ['count'])).toThrow('Option count must be')

@@ -49,24 +49,31 @@ export function withMethods(what: string, ...methods: readonly string[]): Option
 /**
  * Checks every option that is there; those that are undefined count as left out.
  * @param required names of options that may not be left out
+ * @param of the option that these are within: messages name it
  * @throws CaissonError `invalid_argument` with `details: { option }`
  */
 export function checkOptions<Options extends object>(
   options: Options,
   checks: OptionChecks<Options>,
   required: readonly (keyof Options & string)[] = [],
+  of?: string,
 ): void {
   if (typeof options !== 'object' || options === null) {
     throw new CaissonError('invalid_argument', 'Options are an object.')
   }
+  const within = of === undefined ? '' : `${of}.`
   for (const option in options) {
     if (!Object.hasOwn(checks, option)) {
       const known = Object.keys(checks).join(', ')
-      throw refusal(option, `There is no option "${option.slice(0, 80)}". Options: ${known}.`)
+      const own = of === undefined ? 'Options' : `Options of ${of}`
+      throw refusal(
+        within + option,
+        `There is no option "${within}${option.slice(0, 80)}". ${own}: ${known}.`,
+      )
     }
-    if (options[option] !== undefined) checkOption(option, options[option], checks[option])
+    if (options[option] !== undefined) checkOption(within + option, options[option], checks[option])
   }
-  for (const option of required) checkOption(option, options[option], checks[option])
+  for (const option of required) checkOption(within + option, options[option], checks[option])
 }
 
 function checkOption(option: string, value: unknown, [holds, expected]: OptionCheck): void {

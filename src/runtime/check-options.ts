@@ -273,6 +273,7 @@ const POLICY: OptionChecks<CheckpointPolicy> = {
 export function checkRuntimeOptions(options: RuntimeOptions): void {
   checkOptions(options, RUNTIME)
   if (options.checkpoints === undefined) return
-  checkOptions(options.checkpoints, CHECKPOINTS)
-  if (options.checkpoints.every !== undefined) checkOptions(options.checkpoints.every, POLICY)
+  checkOptions(options.checkpoints, CHECKPOINTS, [], 'checkpoints')
+  if (options.checkpoints.every !== undefined)
+    checkOptions(options.checkpoints.every, POLICY, [], 'checkpoints.every')
 }

@@ -13,6 +13,8 @@ export interface PlanSummary {
   readonly plan: { readonly name: string; readonly version: string; readonly digest: Digest }
   /** Requests that wait for people. */
   readonly requests?: number
+  /** Names of events from outside that nodes wait for: the first ones. */
+  readonly events?: readonly string[]
   /** When its next timer is due, milliseconds since the epoch. */
   readonly wakeAtMs?: number
   /** When it was written, milliseconds since the epoch. */
@@ -20,6 +22,8 @@ export interface PlanSummary {
 }
 
 const LONGEST_NAME = 200
+/** So many names of events are shown. */
+export const MOST_EVENTS = 5
 
 export function encodePlanSummary(summary: PlanSummary): Uint8Array {
   const { plan } = summary
@@ -32,7 +36,7 @@ export function decodePlanSummary(bytes: Uint8Array): PlanSummary | undefined {
   try {
     const summary = JSON.parse(new TextDecoder().decode(bytes)) as Partial<PlanSummary> | null
     if (summary?.kind !== 'plan') return undefined
-    const { status, plan, requests, wakeAtMs, atMs } = summary
+    const { status, plan, requests, events, wakeAtMs, atMs } = summary
     return {
       kind: 'plan',
       status: String(status) as PlanStatus,
@@ -43,6 +47,7 @@ export function decodePlanSummary(bytes: Uint8Array): PlanSummary | undefined {
       },
       atMs: Number(atMs),
       ...(requests !== undefined && { requests: Number(requests) }),
+      ...(Array.isArray(events) && { events: events.slice(0, MOST_EVENTS).map(String) }),
       ...(wakeAtMs !== undefined && { wakeAtMs: Number(wakeAtMs) }),
     }
   } catch {

@@ -133,7 +133,7 @@ describe('a budget', () => {
     expect(outcome).toMatchObject({
       status: 'frozen',
       reason: 'budget',
-      message: 'No calls is left for "ask".',
+      message: 'None of the calls of the budget are left for "ask".',
     })
     expect(made).toEqual([0, 1, 2])
     expect(await goOn(store)).toMatchObject({ status: 'frozen', used: { calls: 3 } })
@@ -154,7 +154,7 @@ describe('a budget', () => {
     expect(outcome).toMatchObject({
       status: 'frozen',
       reason: 'budget',
-      message: 'No fuel is left for "work".',
+      message: 'None of the fuel of the budget is left for "work".',
     })
     const spent = outcome.used.fuel ?? 0
     expect(spent).toBeGreaterThan(3_000_000)
@@ -179,7 +179,7 @@ describe('a budget', () => {
     expect(short).toMatchObject({
       status: 'frozen',
       reason: 'budget',
-      message: expect.stringContaining('No cents'),
+      message: expect.stringContaining('None of the cents'),
     })
     expect(made).toHaveLength(5 + 4)
   })

@@ -14,7 +14,7 @@ import type { AskedRequest } from '../../capability/approvals.ts'
 import { type PersonDecision, type PersonRequest, requestDigest } from '../../capability/person-request.ts'
 import { isOver } from './asking.ts'
 import { checkName, checkText } from './check-text.ts'
-import type { NodeState, RequestState } from './node-state.ts'
+import type { NodeState, RequestDecision, RequestState } from './node-state.ts'
 import { isOpen, mismatch } from './requests.ts'
 import type { NodeEvent, RunEvent } from './run-event.ts'
 import type { RunState } from './run-state.ts'
@@ -32,10 +32,23 @@ export interface OutsideEvent {
   readonly by: string
 }
 
+/** What somebody said to a request. */
+export interface RequestDecided {
+  readonly by: string
+  readonly approved: boolean
+  /** Milliseconds since the epoch. */
+  readonly atMs: number
+  readonly comment?: string
+  /** Of a rejection. */
+  readonly reason?: string
+  /** What stands in the place of what was shown, where they gave something. */
+  readonly value?: unknown
+}
+
 /** A request that waits for somebody, with all that is shown. */
 export interface OpenRequest extends AskedRequest {
   /** How it was decided, where the run has not gone on with that yet. */
-  readonly decided?: { readonly by: string; readonly approved: boolean; readonly atMs: number }
+  readonly decided?: RequestDecided
 }
 
 /**
@@ -195,11 +208,23 @@ export async function requestsOf(state: RunState, values: RunValues): Promise<re
         ...request,
         digest,
         ...(expiresAtMs !== undefined && { expiresAtMs }),
-        ...(decision && {
-          decided: { by: decision.by, approved: decision.approved, atMs: decision.atMs },
-        }),
+        ...(decision && { decided: await decidedOf(decision, values) }),
       })
     }
   }
   return open
+}
+
+async function decidedOf(
+  { by, approved, atMs, comment, reason, value }: RequestDecision,
+  values: RunValues,
+): Promise<RequestDecided> {
+  return {
+    by,
+    approved,
+    atMs,
+    ...(comment !== '' && { comment }),
+    ...(!approved && { reason }),
+    ...(value !== undefined && { value: await values.load(value) }),
+  }
 }

@@ -10,17 +10,8 @@ import { type EvaluateExpression, Evaluator, ExpressionFailed } from './evaluate
 import type { NodeState } from './node-state.ts'
 import type { NodeWork } from './node-work.ts'
 import { Purse, type PurseOptions } from './purse.ts'
-import type {
-  Failure,
-  FreezeReason,
-  NodeEvent,
-  Ran,
-  RecordedEvent,
-  RunEvent,
-  Used,
-  ValueRef,
-} from './run-event.ts'
-import type { RunState } from './run-state.ts'
+import type { Failure, NodeEvent, Ran, RecordedEvent, RunEvent, Used, ValueRef } from './run-event.ts'
+import type { RunState, Standstill } from './run-state.ts'
 import type { RunValues } from './run-values.ts'
 
 export interface RunnerParts {
@@ -145,9 +136,9 @@ export class RunContext {
     this.emit({ node: path, type: 'node_failed', error, ...used })
   }
 
-  freeze({ path }: NodeState, reason: FreezeReason, message: string, more: Frozen = {}): void {
-    this.emit({ node: path, type: 'node_frozen', reason, ...more })
-    if (this.state.status === 'running') this.emit({ type: 'frozen', reason, message })
+  freeze({ path }: NodeState, why: Standstill, more: Frozen = {}): void {
+    this.emit({ node: path, type: 'node_frozen', reason: why.reason, ...more })
+    if (this.state.status === 'running') this.emit({ type: 'frozen', ...why })
   }
 
   /** Stops with the runner, and when the run is cancelled. */

@@ -228,7 +228,7 @@ export const RUN_EVENT_SHAPES: Readonly<Record<EventType, Shape>> = {
   approved: event<'approved'>({ request: DIGEST, by: NAME, comment: optional(WORDS) }),
   rejected: event<'rejected'>({ by: NAME, reason: WORDS }),
   started: event<'started'>({ by: NAME, atMs: TIME }),
-  frozen: event<'frozen'>({ reason: FREEZE_REASON, message: WORDS }),
+  frozen: event<'frozen'>({ reason: FREEZE_REASON, message: WORDS, part: optional(NAME) }),
   confirmed: event<'confirmed'>({
     point: DIGEST,
     by: NAME,

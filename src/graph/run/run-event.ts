@@ -122,7 +122,13 @@ export type RunEvent =
   | { readonly type: 'approved'; readonly request: Digest; readonly by: string; readonly comment?: string }
   | { readonly type: 'rejected'; readonly by: string; readonly reason: string }
   | { readonly type: 'started'; readonly by: string; readonly atMs: number }
-  | { readonly type: 'frozen'; readonly reason: FreezeReason; readonly message: string }
+  | {
+      readonly type: 'frozen'
+      readonly reason: FreezeReason
+      readonly message: string
+      /** Of the reason `budget`: the part of a budget, or the unit of it, that is used up. */
+      readonly part?: string
+    }
   /** A person, or a policy that says so, confirmed the digest of exactly the point it stands at. */
   | {
       readonly type: 'confirmed'

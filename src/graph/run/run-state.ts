@@ -34,6 +34,13 @@ import {
 } from './transitions.ts'
 import { addUsed } from './used.ts'
 
+/** Why a run stands still; `part` is that of a budget which is used up. */
+export interface Standstill {
+  readonly reason: FreezeReason
+  readonly message: string
+  readonly part?: string
+}
+
 export class RunState {
   readonly plan: Plan
   status: RunStatus | undefined
@@ -46,7 +53,7 @@ export class RunState {
   /** Why it was rejected, or cancelled. */
   reason: string | undefined
   /** Why it stands still, where it does. */
-  frozen: { readonly reason: FreezeReason; readonly message: string } | undefined
+  frozen: Standstill | undefined
   /** Nodes that could not be undone. */
   left: readonly string[] = []
   /** When the last event was written down. */
@@ -153,7 +160,11 @@ export class RunState {
         this.reason = event.reason
         break
       case 'frozen':
-        this.frozen = { reason: event.reason, message: event.message }
+        this.frozen = {
+          reason: event.reason,
+          message: event.message,
+          ...(event.part !== undefined && { part: event.part }),
+        }
         break
       case 'compensated':
         this.left = event.left

@@ -14,6 +14,7 @@ import { wallEndMs } from './budgets.ts'
 import { HoldingNodes } from './holding-nodes.ts'
 import { type Action, dueMs, nextActions, nextDueMs } from './next-actions.ts'
 import type { NodeState } from './node-state.ts'
+import { noneLeft } from './none-left.ts'
 import { NOTHING, RunContext, type RunnerParts, UNKNOWN } from './run-context.ts'
 import type { Failure, RecordedEvent, RunEvent } from './run-event.ts'
 import type { RunState } from './run-state.ts'
@@ -124,7 +125,7 @@ export class Runner {
     if (state.status !== 'running') return
     const nowMs = clock.now()
     if (nowMs >= (wallEndMs(state) ?? Number.POSITIVE_INFINITY)) {
-      this.#run.emit({ type: 'frozen', reason: 'budget', message: 'No wallMs is left.' })
+      this.#run.emit({ type: 'frozen', ...noneLeft('wallMs') })
       return
     }
     for (const node of state.live.values()) {

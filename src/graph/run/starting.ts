@@ -5,14 +5,9 @@
 import type { PlanNode } from '../plan/plan.ts'
 import { leftFor, leftIn, NOTHING_RESERVED, usedUp } from './budgets.ts'
 import type { NodeState, ScopeState } from './node-state.ts'
-import type { FreezeReason, ValueRef } from './run-event.ts'
-import type { RunState } from './run-state.ts'
-
-export interface NotStarting {
-  readonly reason: FreezeReason
-  /** For the person who decides. */
-  readonly message: string
-}
+import { noneLeft } from './none-left.ts'
+import type { ValueRef } from './run-event.ts'
+import type { RunState, Standstill } from './run-state.ts'
 
 /** Parts without which a node of its kind does nothing. What it may need beside them is asked when it needs it. */
 const NEEDED: Readonly<Partial<Record<PlanNode['kind'], readonly string[]>>> = {
@@ -37,17 +32,13 @@ export function whyNotStart(
     readonly input: ValueRef
     readonly known?: NodeState
   },
-): NotStarting | undefined {
+): Standstill | undefined {
   const left =
     known === undefined ? leftIn(state, scope, NOTHING_RESERVED) : leftFor(state, known, NOTHING_RESERVED)
   const part = usedUp(left, NEEDED[node.kind] ?? STEP)
-  if (part !== undefined) return { reason: 'budget', message: noneLeft(part, path) }
+  if (part !== undefined) return noneLeft(part, `for "${path}"`)
   const found = state.loops.check(path, node, input)
   if (found !== undefined)
     return { reason: 'loop_guard', message: `${found.message} It stands still before "${path}".` }
   return undefined
-}
-
-export function noneLeft(part: string, path: string): string {
-  return `No ${part} is left for "${path}".`
 }

@@ -8,6 +8,7 @@ import { ask, requestsFor } from './asking.ts'
 import { callOf } from './call-of.ts'
 import type { NodeState } from './node-state.ts'
 import type { WorkEnd } from './node-work.ts'
+import { noneLeft } from './none-left.ts'
 import { programOf } from './program-of.ts'
 import { failureOfNode, IN_DOUBT, NOTHING, type RunContext, type WithUsed } from './run-context.ts'
 import type { Failure, NodeEvent } from './run-event.ts'
@@ -82,5 +83,5 @@ export class Undoing {
 
 /** What is used up is not given to what undoes: a plan leaves room for it. */
 function shortOf(part: string): Failure {
-  return { class: 'fatal', code: 'budget_exhausted', message: `No ${part} is left to undo it.` }
+  return { class: 'fatal', code: 'budget_exhausted', message: noneLeft(part, 'to undo it').message }
 }

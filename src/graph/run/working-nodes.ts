@@ -14,11 +14,13 @@ import type { HoldingNodes } from './holding-nodes.ts'
 import { isFailing } from './next-actions.ts'
 import type { NodeState, ScopeState } from './node-state.ts'
 import type { ProgramWork, WorkEnd } from './node-work.ts'
+import { noneLeft } from './none-left.ts'
 import { programOf } from './program-of.ts'
 import { jitterOf, nextAttempt } from './retry.ts'
 import { failureOfNode, IN_DOUBT, NOTHING, type RunContext, type WithUsed } from './run-context.ts'
 import type { CallInDoubt, Failure, NodeEvent, ValueRef } from './run-event.ts'
-import { noneLeft, whyNotStart } from './starting.ts'
+import type { Standstill } from './run-state.ts'
+import { whyNotStart } from './starting.ts'
 
 export class WorkingNodes {
   readonly #run: RunContext
@@ -72,7 +74,7 @@ export class WorkingNodes {
       await this.#failed(node, call.answer.error, call.repeatable)
     } else if (call !== undefined && !call.repeatable) {
       if (isCancelled) this.#run.fail(node, IN_DOUBT)
-      else this.#run.freeze(node, 'in_doubt', `Whether "${path}" took effect is not known.`)
+      else this.#run.freeze(node, inDoubt(path))
     } else if (isCancelled && node.node.kind !== 'program')
       this.#run.emit({ node: path, type: 'node_cancelled' })
     else await this.#work(node, true)
@@ -198,7 +200,7 @@ export class WorkingNodes {
         for (const { args, ...call } of end.calls ?? [])
           calls.push({ ...call, args: await this.#run.values.keep(args) })
         const more = { ...used, ...(calls.length > 0 && { calls }) }
-        this.#run.freeze(state, 'in_doubt', `Whether "${path}" took effect is not known.`, more)
+        this.#run.freeze(state, inDoubt(path), more)
         return
       }
       case 'asks': {
@@ -214,7 +216,7 @@ export class WorkingNodes {
       case 'short':
         if (this.#run.state.status === 'cancelling')
           return this.#run.emit({ node: path, type: 'node_cancelled', ...used })
-        return this.#run.freeze(state, 'budget', noneLeft(end.part, path), used)
+        return this.#run.freeze(state, noneLeft(end.part, `for "${path}"`), used)
       case 'lost':
         throw end.error
     }
@@ -263,4 +265,8 @@ export function inputOf(node: PlanNode): unknown {
 
 function started(node: string, input: ValueRef): NodeEvent {
   return { node, type: 'node_started', attempt: 1, input }
+}
+
+function inDoubt(path: string): Standstill {
+  return { reason: 'in_doubt', message: `Whether "${path}" took effect is not known.` }
 }

@@ -8,11 +8,11 @@ import type { Budget, PlanNode, Scope } from '../../graph/plan/plan.ts'
 import { nextActions, nextDueMs } from '../../graph/run/next-actions.ts'
 import type { NodeState, ScopeState } from '../../graph/run/node-state.ts'
 import { isOpen } from '../../graph/run/requests.ts'
-import type { Failure, FreezeReason, SkipReason, Used } from '../../graph/run/run-event.ts'
-import type { RunState } from '../../graph/run/run-state.ts'
+import type { Failure, SkipReason, Used } from '../../graph/run/run-event.ts'
+import type { RunState, Standstill } from '../../graph/run/run-state.ts'
 import { scopePlan } from '../../graph/run/scope-plan.ts'
 import { ENDED, type NodeStatus, type RunStatus } from '../../graph/run/transitions.ts'
-import type { PlanStatus, PlanSummary } from '../plan-summary.ts'
+import { MOST_EVENTS, type PlanStatus, type PlanSummary } from '../plan-summary.ts'
 
 /** A node, or a place of one that has not begun. */
 export interface NodeView {
@@ -68,7 +68,7 @@ export interface RunView {
   /** What was allowed on top of the budget. */
   readonly more: Used & { readonly wallMs?: number }
   readonly untilMs: number | undefined
-  readonly frozen: { readonly reason: FreezeReason; readonly message: string } | undefined
+  readonly frozen: Standstill | undefined
   readonly failure: { readonly node: string; readonly error: Failure } | undefined
   readonly reason: string | undefined
   readonly left: readonly string[]
@@ -123,6 +123,7 @@ export function summaryOf(
 ): PlanSummary {
   const { name, version } = plan
   const requests = openRequests(state)
+  const events = awaitedEvents(state)
   const wakeAtMs = state.status === 'running' ? nextDueMs(state) : undefined
   return {
     kind: 'plan',
@@ -130,8 +131,19 @@ export function summaryOf(
     plan: { name, version, digest },
     atMs,
     ...(requests > 0 && { requests }),
+    ...(events.length > 0 && { events }),
     ...(wakeAtMs !== undefined && { wakeAtMs }),
   }
+}
+
+/** The first ones, each once. */
+function awaitedEvents({ live }: RunState): readonly string[] {
+  const names = new Set<string>()
+  for (const { status, waiting } of live.values()) {
+    if (status === 'waiting' && waiting?.for === 'event') names.add(waiting.name)
+    if (names.size === MOST_EVENTS) break
+  }
+  return [...names]
 }
 
 export function statusOf(state: RunState, isDriven: boolean): PlanStatus {
