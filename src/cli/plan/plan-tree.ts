@@ -28,7 +28,11 @@ export function planSummary(
   const total = Object.values(nodes).reduce((sum, count) => sum + count, 0)
   return linesText([
     ...headLines(plan, digest, style, widthOf(output)),
-    ...factLines([['nodes', `${total}: ${kinds.join(', ')}`], ...authorityOf(plan)], style, widthOf(output)),
+    ...factLines(
+      [['nodes', `${total}: ${kinds.join(', ')}`], ...wholeAuthority(plan)],
+      style,
+      widthOf(output),
+    ),
     style.green('The plan is right.'),
   ])
 }
@@ -37,13 +41,18 @@ export function planSummary(
 export function planTree(plan: Plan, digest: Digest, output: CliOutput): string {
   const style = styleFor(output)
   const width = widthOf(output)
-  const authority = authorityOf(plan)
   return linesText([
     ...headLines(plan, digest, style, width),
-    ...factLines(authority.length === 0 ? [['may call', 'nothing']] : authority, style, width),
+    ...factLines(wholeAuthority(plan), style, width),
     '',
     ...scopeLines(outlineOf(plan), style, width),
   ])
+}
+
+/** That it may call nothing is said, too. */
+function wholeAuthority(plan: Plan): readonly Fact[] {
+  const nothing: readonly Fact[] = (plan.grants ?? []).length === 0 ? [['may call', 'nothing']] : []
+  return [...nothing, ...authorityOf(plan)]
 }
 
 function headLines(

@@ -92,7 +92,14 @@ const ARGUMENT_RULE: Shape = named.define('argumentRule', () =>
   ),
 )
 
+const RULES =
+  'what may stand at this JSON Pointer into the arguments, such as ["a", { "prefix": "b" }, { "min": 1, "max": 20 }]'
 const POINTER = /^(\/([^~/]|~[01])*)*$/
+
+/** What somebody may have meant who wrote the name of a member. */
+function pointerOf(text: string): string {
+  return /^[\w-]{1,60}$/.test(text) ? `"/${text}"` : '"/url"'
+}
 
 const GRANT_RULE: Shape = named.define('grant', () =>
   fields(
@@ -110,11 +117,15 @@ const GRANT_RULE: Shape = named.define('grant', () =>
       bytesOut: COUNT,
       budgets: AMOUNTS,
       only: record(
-        list(ARGUMENT_RULE, { min: 1, max: 1_000 }),
+        list(ARGUMENT_RULE, { min: 1, max: 1_000, of: RULES }),
         {
           pattern: POINTER.source,
-          problem: (pointer) => (POINTER.test(pointer) ? undefined : 'is no JSON Pointer into the arguments'),
+          problem: (pointer) =>
+            POINTER.test(pointer)
+              ? undefined
+              : `is no JSON Pointer into the arguments, such as ${pointerOf(pointer)}`,
           max: 100,
+          of: `lists by JSON Pointers into the arguments, such as { "/url": [{ "prefix": "https://a.example/" }] }`,
         },
         'By JSON Pointers into the arguments: what may stand there.',
       ),

@@ -92,9 +92,10 @@ export function oneOf(names: readonly string[], description?: string): Shape {
   }
 }
 
+/** @param of says what is in it, where that does not go without saying: "argument rules, such as ["a"]" */
 export function list(
   item: Shape,
-  { min = 0, max }: { min?: number; max: number },
+  { min = 0, max, of }: { min?: number; max: number; of?: string },
   description?: string,
 ): Shape {
   return {
@@ -106,7 +107,8 @@ export function list(
       maxItems: max,
     },
     check(value, at, problems) {
-      if (!Array.isArray(value)) return problems.add(at, `must be a list, not ${nameOf(value)}`)
+      if (!Array.isArray(value))
+        return problems.add(at, `must be a list${of === undefined ? '' : ` of ${of}`}, not ${nameOf(value)}`)
       if (value.length < min || value.length > max)
         return problems.add(at, `must have ${min} to ${max} elements, and has ${value.length}`)
       for (const [i, element] of value.entries()) item.check(element, pointerTo(at, i), problems)
@@ -124,10 +126,12 @@ export function record(
     readonly problem: (key: string) => string | undefined
     readonly min?: number
     readonly max: number
+    /** What is in it, where that does not go without saying. */
+    readonly of?: string
   },
   description?: string,
 ): Shape {
-  const { min = 0, max, pattern, reserved } = keys
+  const { min = 0, max, pattern, reserved, of } = keys
   return {
     schema: {
       type: 'object',
@@ -138,7 +142,11 @@ export function record(
       maxProperties: max,
     },
     check(given, at, problems) {
-      if (!isObject(given)) return problems.add(at, `must be an object, not ${nameOf(given)}`)
+      if (!isObject(given))
+        return problems.add(
+          at,
+          `must be an object${of === undefined ? '' : ` of ${of}`}, not ${nameOf(given)}`,
+        )
       const names = Object.keys(given)
       if (names.length < min || names.length > max)
         return problems.add(at, `must have ${min} to ${max} members, and has ${names.length}`)
