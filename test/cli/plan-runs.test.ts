@@ -70,7 +70,7 @@ const json = async <T>(ended: Promise<Ended>): Promise<T> => JSON.parse((await e
 const lastLine = <T>({ stdout }: Ended): T => JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as T
 interface ShownRun {
   readonly status: string
-  readonly request: string
+  readonly digest: string
   readonly point: string
   readonly events: number
   readonly requests: readonly { readonly digest: string; readonly node: string; readonly args: unknown }[]
@@ -105,10 +105,14 @@ describe('a run of a plan', () => {
     expect(proposed.stdout).toContain('may call   shop.price')
     expect(proposed.stdout).toContain('may spend  5 calls')
     expect(proposed.stdout).toContain('input      "A-1"')
-    const { request, next } = await show('r')
-    expect(proposed.stdout).toContain(request)
-    expect((await plan('start', 'r', ...TOOLS)).code).toBe(2)
-    expect(next[0]).toBe(`caisson plan approve r --store runs --digest ${request}`)
+    const { digest, next } = await show('r')
+    expect(proposed.stdout).toContain(digest)
+    const early = await plan('start', 'r', ...TOOLS)
+    expect(early).toMatchObject({ code: 2 })
+    expect(flat(early.stderr)).toContain(
+      'The run is proposed, and nobody has approved it: it cannot be started.',
+    )
+    expect(next[0]).toBe(`caisson plan approve r --store runs --digest ${digest}`)
     expect((await typed(next[0] ?? '')).stderr).toContain('recorded: run r is approved')
 
     const started = await plan('start', 'r', ...TOOLS)
@@ -127,13 +131,43 @@ describe('a run of a plan', () => {
 
   it('is written down as done by who is named, else by who is logged in', async () => {
     await plan('propose', 'hello.yaml', '--run', 'r', '--input', '1', '--by', 'a model')
-    const { request } = await show('r')
-    await plan('approve', 'r', '--digest', request, '--comment', 'fine')
+    const { digest } = await show('r')
+    await plan('approve', 'r', '--digest', digest, '--comment', 'fine')
     const { stdout } = await caisson(['plan', 'events', 'r', ...STORE])
     expect(stdout).toContain('proposed by a model')
     expect(stdout).toContain(`approved by ${userInfo().username}: fine`)
     const bad = await plan('reject', 'r', '--by', 'a\nb', '--reason', 'x')
     expect(bad).toMatchObject({ code: 2 })
+  })
+
+  it('is shown whole before it begins: authority, budget, programs, input and tools', async () => {
+    const proposed = await plan('propose', 'shop.yaml', '--run', 'r', '--input', '"\\u001b[2JA"', ...TOOLS)
+    const shown = await caisson(['show', 'r', ...STORE])
+    for (const { stdout } of [proposed, shown]) {
+      expect(stdout).toContain('may call   shop.price')
+      expect(stdout).toContain('may spend  5 calls')
+      expect(stdout).toContain('program look\n      return (await shop.price({ sku: input })).price\n')
+      expect(stdout).toContain('input      "\\u001b[2JA"')
+      expect(stdout).toMatch(/tool {7}shop\.order {2}sha256:/)
+      expect(stdout).not.toMatch(OBEYED)
+    }
+    const shownJson = await show('r')
+    expect(shownJson).toMatchObject({
+      grants: ['shop.price', 'shop.order', 'shop.fail'],
+      input: '\u001b[2JA',
+    })
+    expect(shownJson).toMatchObject({ document: { name: 'shop' }, budget: { calls: 5 } })
+    expect(shownJson).not.toHaveProperty('request')
+    expect(shownJson).not.toHaveProperty('inDoubt')
+  })
+
+  it('that completed is shown with its output, shortened', async () => {
+    await startAtOnce('hello.yaml', 'r', '--input', '"\\u001b[2J"')
+    const { stdout } = await caisson(['show', 'r', ...STORE])
+    expect(stdout).toContain('output     "\\u001b[2J1"')
+    await startAtOnce('hello.yaml', 'long', '--input', JSON.stringify('a'.repeat(5_000)))
+    expect((await caisson(['show', 'long', ...STORE])).stdout.length).toBeLessThan(4_000)
+    expect(await show('long')).toMatchObject({ output: `${'a'.repeat(5_000)}1` })
   })
 
   it('never runs once it was rejected', async () => {
@@ -147,6 +181,8 @@ describe('a run of a plan', () => {
   it('starts at once only where that is said', async () => {
     const refused = await plan('start', 'hello.yaml')
     expect(refused.code).toBe(2)
+    expect(flat(refused.stderr)).toContain('"hello.yaml" is a file')
+    expect(flat(refused.stderr)).toContain('caisson plan propose hello.yaml --store runs')
     expect(await plan('start', 'hello.yaml', '--approve', '--input', '41')).toMatchObject({
       code: 0,
       stdout: '42\n',
@@ -178,8 +214,12 @@ describe('a run of a plan', () => {
 
   it('whose budget is used up goes on with more of it', async () => {
     await startAtOnce('poor.yaml', 'r')
-    const { point, status } = await show('r')
+    const { point, status, next } = await show('r')
     expect(status).toBe('frozen')
+    expect(next[0]).toContain('--add-calls N')
+    expect(flat((await caisson(['show', 'r', ...STORE])).stdout)).toContain(
+      'None of the calls of the budget are left for "b".',
+    )
     expect(await resume('r', '--confirm', point, '--add-calls', '1')).toMatchObject({
       code: 0,
       stdout: '{ price: 5 }\n',
@@ -240,6 +280,23 @@ describe('requests of nodes', () => {
     expect(
       (await plan('approve', 'r', '--request', asked?.digest ?? '', '--value', '{"price": 4}')).code,
     ).toBe(0)
+    await plan('withdraw', 'r', '--request', asked?.digest ?? '')
+    await plan(
+      'approve',
+      'r',
+      '--request',
+      asked?.digest ?? '',
+      '--value',
+      '{"price": 4}',
+      '--comment',
+      'dear',
+    )
+    const { stdout } = await caisson(['show', 'r', ...STORE])
+    expect(stdout).toContain('comment    dear')
+    expect(stdout).toContain('instead    { price: 4 }')
+    expect(await show('r')).toMatchObject({
+      requests: [{ decided: { comment: 'dear', value: { price: 4 } } }],
+    })
     expect((await plan('reject', 'r', '--request', asked?.digest ?? '', '--reason', 'x')).code).toBe(5)
     expect((await plan('withdraw', 'r', '--request', asked?.digest ?? '')).code).toBe(0)
     expect(
@@ -290,6 +347,10 @@ describe('what happens around a run', () => {
     const waits = await startAtOnce('waits.yaml', 'r')
     expect(waits.code).toBe(6)
     expect(waits.stderr).toContain('caisson plan send r next-day --store runs')
+    expect((await caisson(['runs', ...STORE])).stdout).toContain('\tthe event "next-day"\n')
+    expect(await json(caisson(['runs', ...STORE, '--json']))).toMatchObject({
+      runs: [{ events: ['next-day'] }],
+    })
     expect((await plan('send', 'r', 'other', '--value', '1')).code).toBe(2)
     expect((await plan('send', 'r', 'next-day', '--value', '"D-4"')).code).toBe(0)
     expect((await resume('r')).code).toBe(6)
@@ -366,7 +427,11 @@ describe('what happens around a run', () => {
     const gone = await typed((next[0] ?? '').replace('MODULE', 'tools.mjs'))
     expect(gone.code).toBe(6)
     expect(done()).toEqual(['price A-1'])
-    expect((await caisson(['fork', 'r', '--at', String(events), ...STORE])).code).toBe(2)
+    for (const wrong of [String(events), '0', '99']) {
+      const refused = await caisson(['fork', 'r', '--at', wrong, ...STORE])
+      expect(refused.code).toBe(2)
+      expect(flat(refused.stderr)).toContain('caisson plan events r --store runs numbers them')
+    }
   })
 
   it('is no business of what goes on with programs', async () => {
@@ -378,6 +443,18 @@ describe('what happens around a run', () => {
     await expect(runtime.repeat('r')).rejects.toMatchObject(refusal)
     await runtime.close()
     await store.close()
+  })
+})
+
+describe('what is refused', () => {
+  it('is said in the words of the command line', async () => {
+    await plan('propose', 'hello.yaml', '--run', 'r', '--input', '1')
+    const wrong = await plan('approve', 'r', '--digest', `sha256:${'0'.repeat(64)}`)
+    await startAtOnce('poor.yaml', 'poor')
+    const unconfirmed = await resume('poor')
+    expect(flat(wrong.stderr)).toContain('give the digest that was shown')
+    expect(flat(unconfirmed.stderr)).toContain('go on from exactly there (--confirm POINT)')
+    for (const { stderr } of [wrong, unconfirmed]) expect(stderr).not.toContain('`')
   })
 })
 

@@ -54,6 +54,7 @@ function runEntry(listed: ListedRun): object {
     pending: summary?.pending ?? [],
     plan: plan?.plan ?? null,
     requests: plan?.requests ?? 0,
+    events: plan?.events ?? [],
     at: isTime(at) && at > 0 ? new Date(at).toISOString() : null,
     checkpoints,
     checkpointBytes,

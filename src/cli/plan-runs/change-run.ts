@@ -11,7 +11,6 @@ import { aggregateOf } from '../../capability/aggregate.ts'
 import type { Decision, OpenRequest } from '../../graph/run/decisions.ts'
 import type { PlanRun } from '../../runtime/plans/plan-run.ts'
 import { digestValue } from '../../values/digest-value.ts'
-import { toTaggedJson } from '../../values/tagged-json.ts'
 import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
@@ -25,6 +24,7 @@ import { textWidth } from '../render/text-width.ts'
 import { hangText } from '../render/wrap-text.ts'
 import { readInput } from '../run/read-input.ts'
 import { isDigest } from '../units/is-digest.ts'
+import { requestJson } from './event-json.ts'
 import { nextCommands } from './next-commands.ts'
 import { nextLines } from './next-lines.ts'
 import { planCommand } from './plan-command.ts'
@@ -194,7 +194,7 @@ function tellAll(
     more: ['--request', 'all', '--digest', digest, ...reason],
   })
   if (given.has('json')) {
-    const requests = open.map((request) => toTaggedJson(request))
+    const requests = open.map(requestJson)
     const document = {
       status: 'waiting',
       run: run.run,

@@ -46,14 +46,14 @@ export function nextCommands(
       const answers = doubts
         .filter(({ settled }) => !settled)
         .flatMap(({ node }) => ['--answer', `${node}=JSON`])
-      const more = frozen?.reason === 'budget' ? ['--add-fuel', 'N'] : []
+      const more = frozen?.reason === 'budget' ? moreFlags(frozen.part) : []
       return [
         {
           text:
             answers.length > 0
               ? 'say what became of the calls in doubt (NODE=JSON: its result; NODE=again: it did not happen; NODE=skip), and go on from exactly here'
               : more.length > 0
-                ? 'allow more of what is used up (--add-fuel, --add-calls, …), and go on from exactly here'
+                ? 'allow more of what is used up, and go on from exactly here'
                 : 'go on from exactly here',
           command: line('resume', ['--confirm', point, ...answers, ...more], true),
         },
@@ -64,6 +64,20 @@ export function nextCommands(
     default:
       return []
   }
+}
+
+const MORE_FLAGS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['fuel', ['--add-fuel', 'N']],
+  ['calls', ['--add-calls', 'N']],
+  ['steps', ['--add-steps', 'N']],
+  ['activeMs', ['--add-active', '5m']],
+  ['wallMs', ['--add-wall', '1h']],
+  ['bytes', ['--add-bytes', '1MiB']],
+])
+
+/** What allows more of a part of a budget, or of a unit of it. */
+function moreFlags(part = 'fuel'): readonly string[] {
+  return MORE_FLAGS.get(part) ?? ['--add-unit', `${part}=N`]
 }
 
 /** An event that a node waits for. */

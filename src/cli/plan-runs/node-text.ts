@@ -46,6 +46,8 @@ const WORDS: Readonly<Record<NodeStatusShown, string>> = {
   uncompensated: 'not undone',
 }
 
+const STANDS_STILL = 'stands still'
+
 const SKIPPED: Readonly<Record<NonNullable<NodeView['skipped']>, string>> = {
   condition: 'its condition is not met',
   not_chosen: 'not chosen',
@@ -60,6 +62,8 @@ export interface NodeTextSetting {
   readonly style: Style
   /** Milliseconds since the epoch. */
   readonly nowMs: number
+  /** Whether nobody drives the run: what is under way in it stands still. */
+  readonly isStill?: boolean
 }
 
 /** A row of the tree. */
@@ -71,11 +75,13 @@ export function rowText(row: TreeRow, setting: NodeTextSetting): string {
     return paintedLine([{ text: `${indent}… ${counts.join(', ')}`, paint: style.dim }], width)
   }
   const { node, name } = row
-  const paint = paintOf(node.status, style)
+  // What is taken up again waits until then.
+  const shown = setting.isStill && node.status === 'running' ? 'waiting' : node.status
+  const paint = paintOf(shown, style)
   const facts = nodeFacts(node, setting)
   return paintedLine(
     [
-      { text: `${indent}${MARKS[node.status]} `, paint },
+      { text: `${indent}${MARKS[shown]} `, paint },
       { text: escapeText(name), paint: node.status === 'pending' ? style.dim : style.bold },
       ...(width < KIND_FROM ? [] : [{ text: `  ${node.kind}`, paint: style.dim }]),
       ...facts.flatMap((text, i): LinePiece[] => [{ text: i === 0 ? '  ' : ', ' }, { text }]),
@@ -104,13 +110,17 @@ function paintOf(status: NodeStatusShown, style: Style): (text: string) => strin
 }
 
 /** What there is to say of a node, the most important first. */
-function nodeFacts(node: NodeView, { nowMs }: Pick<NodeTextSetting, 'nowMs'>): readonly string[] {
+function nodeFacts(
+  node: NodeView,
+  { nowMs, isStill = false }: Pick<NodeTextSetting, 'nowMs' | 'isStill'>,
+): readonly string[] {
   const { status, attempt, error, skipped, startedAtMs, endedAtMs } = node
   if (status === 'pending') return []
-  const facts = [waitText(node, nowMs) ?? WORDS[status]]
+  const stands = isStill && status === 'running'
+  const facts = [stands ? STANDS_STILL : (waitText(node, nowMs) ?? WORDS[status])]
   if (skipped !== undefined) facts.push(SKIPPED[skipped])
   facts.push(...progressOf(node))
-  if (startedAtMs !== undefined && status !== 'skipped') {
+  if (startedAtMs !== undefined && status !== 'skipped' && !stands) {
     const ms = Math.max(0, (endedAtMs ?? nowMs) - startedAtMs)
     facts.push(endedAtMs === undefined ? runningText(ms) : showDuration(ms))
   }

@@ -27,9 +27,45 @@ export interface PlanWhere {
 export function planRefusalOf(error: unknown, where: PlanWhere): unknown {
   if (!CaissonError.is(error)) return error
   const exit = error.code === 'invalid_transition' ? exitOfState(error) : EXITS.get(error.code)
-  if (exit === undefined) return refusalOf(error, where)
+  if (exit === undefined) return worded(refusalOf(error, where), error, where)
   const hint = hintFor(error, where)
-  return new CliError({ exit, code: error.code, message: error.message, ...(hint && { hint }), cause: error })
+  const message = messageFor(error)
+  return new CliError({ exit, code: error.code, message, ...(hint && { hint }), cause: error })
+}
+
+/** What programs are refused with, too, in the words of runs of plans. */
+function worded(refusal: unknown, error: CaissonError, where: PlanWhere): unknown {
+  if (!(refusal instanceof CliError)) return refusal
+  const { exit, code, hint = hintFor(error, where) } = refusal
+  return new CliError({ exit, code, message: messageFor(error), ...(hint && { hint }), cause: error })
+}
+
+/** What the library calls its options, and how they are given on the command line. */
+const API_WORDS: readonly (readonly [api: string, words: string])[] = [
+  ['approve the `request` of the view', 'give the digest that was shown'],
+  ['resume it with that `point`', 'go on from exactly there (--confirm POINT)'],
+  ['(`answers`)', '(--answer NODE=JSON, NODE=again or NODE=skip)'],
+  ['give it as `value`', 'give it with --value JSON'],
+  ['is said in `by`', 'is said with --by'],
+]
+
+/** By the event that would be written down. */
+const NOT_POSSIBLE: ReadonlyMap<unknown, string> = new Map([
+  ['approved', 'it cannot be approved'],
+  ['rejected', 'it cannot be rejected'],
+  ['started', 'it cannot be started'],
+  ['cancel_asked', 'it cannot be cancelled'],
+  ['confirmed', 'it cannot go on'],
+])
+
+function messageFor({ code, message, details }: CaissonError): string {
+  const { status, event } = details
+  const not = code === 'invalid_transition' ? NOT_POSSIBLE.get(event) : undefined
+  if (not !== undefined) {
+    const yet = status === 'proposed' && event === 'started' ? ', and nobody has approved it' : ''
+    return `The run is ${String(status)}${yet}: ${not}.`
+  }
+  return API_WORDS.reduce((text, [api, words]) => text.replace(api, words), message)
 }
 
 /** What was rejected is denied to whoever starts it; anything else is the wrong command. */
@@ -37,8 +73,11 @@ function exitOfState({ details }: CaissonError): ExitCode {
   return details.status === 'rejected' ? EXIT.denied : EXIT.usage
 }
 
-function hintFor({ code }: CaissonError, { store, run = 'RUN' }: PlanWhere): string | undefined {
+function hintFor({ code, details }: CaissonError, { store, run = 'RUN' }: PlanWhere): string | undefined {
   const named = `${shellQuote(run)} --store ${shellQuote(store)}`
+  // Of a fork: which point of the other run is meant.
+  if (details.option === 'at' || (code === 'invalid_transition' && Array.isArray(details.nodes)))
+    return `caisson plan events ${named} numbers them, from 0 on: --at N takes over those before number N.`
   switch (code) {
     case 'unknown_capability':
       return 'Give what the plan calls, the same whenever it is proposed, started or resumed: --tools MODULE, --allow-read DIR, --allow-net HOST.'

@@ -2,7 +2,6 @@
 import { escapeText } from '../../base/escape-text.ts'
 import type { DefinedPlan } from '../../graph/plan/define-plan.ts'
 import type { PlanRun } from '../../runtime/plans/plan-run.ts'
-import { toTaggedJson } from '../../values/tagged-json.ts'
 import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
@@ -12,7 +11,6 @@ import { TENANT } from '../kept/run-place.ts'
 import { findPlanProblems } from '../plan/check-plan-file.ts'
 import { CodeReader } from '../plan/code-reader.ts'
 import { readPlanFile } from '../plan/plan-file.ts'
-import { planTree } from '../plan/plan-tree.ts'
 import { tellRefused } from '../plan/refused-plan.ts'
 import { jsonText } from '../render/json-text.ts'
 import { styleFor } from '../render/style.ts'
@@ -22,10 +20,8 @@ import { nextCommands } from './next-commands.ts'
 import { nextLines } from './next-lines.ts'
 import { givenRunName } from './plan-run-name.ts'
 import { inPlanSession, type PlanSession } from './plan-session.ts'
-import { valueField } from './request-lines.ts'
+import { proposalJson, proposalText, readProposed } from './proposal-lines.ts'
 import { readBy } from './who.ts'
-
-const MOST_INPUT_LINES = 200
 
 interface Proposal {
   readonly plan: DefinedPlan
@@ -35,9 +31,9 @@ interface Proposal {
 
 /** @returns the exit code. @throws CliError */
 export async function proposePlan(given: GivenFlags, io: CliIo): Promise<number> {
-  return withProposal(given, io, 'plan propose', async (run, input, session) => {
+  return withProposal(given, io, 'plan propose', async (run, session) => {
     if (given.has('approve')) await approveAtOnce(run, given)
-    await tellProposal(run, input, session)
+    await tellProposal(run, session)
     return EXIT.done
   })
 }
@@ -57,14 +53,14 @@ export async function withProposal(
   given: GivenFlags,
   io: CliIo,
   command: string,
-  work: (run: PlanRun, input: unknown, session: PlanSession) => Promise<number>,
+  work: (run: PlanRun, session: PlanSession) => Promise<number>,
 ): Promise<number> {
   const proposal = await readProposal(given, io)
   if (typeof proposal === 'number') return proposal
   const { plan, input, run: name } = proposal
   return inPlanSession(given, io, { command, run: name, tools: true, makes: true }, async (session) => {
     const named = { run: name, input: input ?? null, domain: TENANT }
-    return work(await session.runtime.propose(plan, { by: readBy(given), ...named }), input, session)
+    return work(await session.runtime.propose(plan, { by: readBy(given), ...named }), session)
   })
 }
 
@@ -92,13 +88,10 @@ async function readProposal(given: GivenFlags, io: CliIo): Promise<Proposal | nu
 }
 
 /** Everything that is to be approved, and how. */
-async function tellProposal(
-  run: PlanRun,
-  input: unknown,
-  { given, io, storeName }: PlanSession,
-): Promise<void> {
+async function tellProposal(run: PlanRun, { given, io, store, storeName }: PlanSession): Promise<void> {
   const { stdout } = io
   const view = await run.view()
+  const proposal = await readProposed(run, store)
   const next = nextCommands({ view, plan: run.plan, requests: [], doubts: [] }, storeName, given)
   if (given.has('json')) {
     const { status, plan, request, proposedBy, approvedBy = null, budget = null } = view
@@ -106,11 +99,10 @@ async function tellProposal(
       status,
       run: run.run,
       store: storeName,
-      request,
+      digest: request,
       plan,
-      grants: run.plan.grants ?? [],
       budget,
-      input: toTaggedJson(input ?? null),
+      ...proposalJson(proposal),
       proposedBy,
       approvedBy,
       next: next.map(({ command }) => command),
@@ -119,16 +111,13 @@ async function tellProposal(
     return
   }
   const style = styleFor(stdout)
-  const width = textWidth(stdout)
-  const setting = { width, style, nowMs: Date.now(), mostLines: MOST_INPUT_LINES }
   const lines = [
     '',
     style.bold(`${view.status}: run ${run.run} in ${escapeText(storeName)}`),
-    ...valueField('input', input, setting),
     `    ${style.dim('digest'.padEnd(11))}${view.request}`,
-    ...nextLines(next, width),
+    ...nextLines(next, textWidth(stdout)),
   ]
-  stdout.write(planTree(run.plan, run.digest, stdout) + lines.map((line) => `${line}\n`).join(''))
+  stdout.write(proposalText(proposal, stdout) + lines.map((line) => `${line}\n`).join(''))
 }
 
 function usage(message: string): CliError {

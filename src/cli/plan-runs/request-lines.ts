@@ -25,6 +25,8 @@ export interface RequestSetting {
   readonly nowMs: number
   /** Lines of what is shown; more are said to be left out. */
   readonly mostLines: number
+  /** Where all of it is to be had. Default: `caisson show`. */
+  readonly whole?: string
 }
 
 export function requestLines(request: OpenRequest, setting: RequestSetting): readonly string[] {
@@ -37,13 +39,16 @@ export function requestLines(request: OpenRequest, setting: RequestSetting): rea
     ...field('question', question === undefined ? undefined : shownText(question), setting),
     ...field('note', note === undefined ? undefined : shownText(note), setting),
     ...field('call', action === undefined ? undefined : `${shownText(action)} (${effect ?? '?'})`, setting),
-    ...valueField(kind === 'call' ? 'with' : 'shows', args, setting),
+    ...valueField(kind === 'call' ? 'with' : 'shows', args ?? undefined, setting),
     ...field('costs', cost === undefined ? undefined : data(cost), setting),
     ...field('allowed by', policy === undefined ? undefined : data(policy), setting),
     ...field('plan', plan, setting),
     ...field('tool', tool, setting),
     ...field('expires', expiresAtMs === undefined ? undefined : expiryText(expiresAtMs, nowMs), setting),
     ...field('decided', decided === undefined ? undefined : decidedText(decided, nowMs), setting),
+    ...field('comment', decided?.comment === undefined ? undefined : shownText(decided.comment), setting),
+    ...field('because', decided?.reason === undefined ? undefined : shownText(decided.reason), setting),
+    ...(decided !== undefined && 'value' in decided ? valueField('instead', decided.value, setting) : []),
     ...field('digest', digest, setting),
   ]
 }
@@ -53,7 +58,7 @@ export function doubtLines(doubt: OpenDoubt, setting: RequestSetting): readonly 
   const state = settled ? 'somebody said what became of it' : 'made, and nobody knows whether it took effect'
   return [
     `${setting.style.yellow('!')} ${setting.style.bold(escapeText(node))}  call ${call} ${shownText(capability)}: ${state}`,
-    ...valueField('with', args, setting),
+    ...valueField('with', args ?? undefined, setting),
   ]
 }
 
@@ -75,15 +80,14 @@ function field(label: string, text: string | undefined, { width, style }: Reques
 
 /** In as many lines as it takes, the first of them beside its label. */
 export function valueField(label: string, value: unknown, setting: RequestSetting): readonly string[] {
-  if (value === undefined || value === null) return []
-  const { width, style, mostLines } = setting
+  if (value === undefined) return []
+  const { width, style, mostLines, whole = 'caisson show' } = setting
   const first = `    ${label.padEnd(LABEL)}`
   const text =
     typeof value === 'string' ? jsonText(value) : showValue(value, Math.max(20, width - first.length))
   const all = text.split('\n')
   const lines = all.slice(0, mostLines)
-  if (all.length > lines.length)
-    lines.push(`... ${all.length - lines.length} more lines (caisson show has all)`)
+  if (all.length > lines.length) lines.push(`... ${all.length - lines.length} more lines (${whole} has all)`)
   return lines.map((line, i) => (i === 0 ? style.dim(first) : ' '.repeat(first.length)) + line)
 }
 

@@ -9,7 +9,7 @@ import { type LinePiece, paintedLine } from '../render/painted-line.ts'
 import { shownText } from '../render/shown-text.ts'
 import type { Style } from '../render/style.ts'
 import { budgetTexts, usedTexts } from './budget-text.ts'
-import { rowText, runningText, waitText } from './node-text.ts'
+import { type NodeTextSetting, rowText, runningText, waitText } from './node-text.ts'
 import { treeRows } from './tree-rows.ts'
 import { visitNodeViews } from './visit-node-views.ts'
 
@@ -48,7 +48,7 @@ export function runFrame(
   const rows = treeRows(view.nodes, Math.max(1, height - 1 - below.length))
   return [
     headLine(view, width, nowMs, style),
-    ...rows.map((row) => rowText(row, { width, style, nowMs })),
+    ...rows.map((row) => rowText(row, { width, style, nowMs, isStill: standsStill(view) })),
     ...below.map((pieces) => paintedLine(paintDim(pieces, style), width)),
   ]
 }
@@ -57,11 +57,14 @@ export function runFrame(
 export function treeText(
   nodes: readonly NodeView[],
   most: number,
-  width: number,
-  nowMs: number,
-  style: Style,
+  setting: NodeTextSetting,
 ): readonly string[] {
-  return treeRows(nodes, most).map((row) => rowText(row, { width, style, nowMs }))
+  return treeRows(nodes, most).map((row) => rowText(row, setting))
+}
+
+/** Whether nothing goes on in it before somebody says so, whatever is under way. */
+export function standsStill({ status }: Pick<RunView, 'status'>): boolean {
+  return status === 'frozen' || status === 'interrupted'
 }
 
 function headLine(view: FramedRun, width: number, nowMs: number, style: Style): string {

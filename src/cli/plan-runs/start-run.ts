@@ -1,10 +1,14 @@
 /** What `caisson plan start`, `caisson cancel` and `caisson resume` of a run of a plan do: it is driven until it is at rest. */
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { clipText } from '../../base/escape-text.ts'
 import type { PlanRun } from '../../runtime/plans/plan-run.ts'
 import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
 import { TENANT } from '../kept/run-place.ts'
+import { shellQuote } from '../render/shell-quote.ts'
 import { driveRun } from './drive-run.ts'
 import { RIGHT_FLAGS } from './plan-command.ts'
 import { inPlanSession } from './plan-session.ts'
@@ -17,7 +21,7 @@ import { readBy } from './who.ts'
 export async function startRun(given: GivenFlags, io: CliIo): Promise<number> {
   const by = readBy(given)
   if (given.has('approve')) {
-    return withProposal(given, io, 'plan start', async (run, _input, session) => {
+    return withProposal(given, io, 'plan start', async (run, session) => {
       sayRun(run, session)
       await approveAtOnce(run, given)
       return driveRun(run, 'go on', (signal) => run.start({ by, signal }), session)
@@ -26,10 +30,35 @@ export async function startRun(given: GivenFlags, io: CliIo): Promise<number> {
   const needing = ['run', 'input'].find((name) => given.has(name))
   if (needing !== undefined) throw usage('start', `--${needing} goes with FILE and --approve.`)
   const [name = ''] = given.positionals
-  return inPlanSession(given, io, { command: 'plan start', run: name, tools: true }, async (session) => {
-    const run = await session.runtime.planRun(name, { domain: TENANT })
-    return driveRun(run, 'go on', (signal) => run.start({ by, signal }), session)
-  })
+  try {
+    return await inPlanSession(
+      given,
+      io,
+      { command: 'plan start', run: name, tools: true },
+      async (session) => {
+        const run = await session.runtime.planRun(name, { domain: TENANT })
+        return driveRun(run, 'go on', (signal) => run.start({ by, signal }), session)
+      },
+    )
+  } catch (error) {
+    if (error instanceof CliError && error.exit === EXIT.usage && isFile(resolve(io.cwd, name)))
+      throw isAFile(name, given)
+    throw error
+  }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
+}
+
+/** Somebody named a plan where a run is wanted. */
+function isAFile(name: string, given: GivenFlags): CliError {
+  const named = `${shellQuote(name)} --store ${shellQuote(given.value('store') ?? 'DIR')}`
+  return usage(
+    'start',
+    `"${clipText(name, 200)}" is a file, and plan start takes the name of a run that was approved.`,
+    `caisson plan propose ${named} proposes a run of it. For a plan that you trust, caisson plan start ${named} --approve does all at once.`,
+  )
 }
 
 /** @returns the exit code. @throws CliError */
@@ -65,7 +94,7 @@ async function checkCanUndo(run: PlanRun, given: GivenFlags): Promise<void> {
   )
 }
 
-function usage(command: string, message: string): CliError {
+function usage(command: string, message: string, hint?: string): CliError {
   const name = command === 'cancel' ? command : `plan ${command}`
-  return new CliError({ exit: EXIT.usage, code: 'usage', message, hint: `caisson ${name} --help` })
+  return new CliError({ exit: EXIT.usage, code: 'usage', message, hint: hint ?? `caisson ${name} --help` })
 }

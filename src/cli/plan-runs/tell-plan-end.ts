@@ -14,6 +14,7 @@ import { type Style, styleFor } from '../render/style.ts'
 import { hangText } from '../render/wrap-text.ts'
 import { showDuration } from '../units/parse-duration.ts'
 import { usedTexts } from './budget-text.ts'
+import { doubtJson, requestJson } from './event-json.ts'
 import { type NextCommand, nextCommands } from './next-commands.ts'
 import { nextLines } from './next-lines.ts'
 import type { PlanSession } from './plan-session.ts'
@@ -178,8 +179,8 @@ function endDocument(
     ...outcome,
     ...output,
     store: storeName,
-    ...(outcome.status === 'waiting' && { requests: requests.map((request) => toTaggedJson(request)) }),
-    ...(doubts.length > 0 && { inDoubt: doubts.map((doubt) => toTaggedJson(doubt)) }),
+    ...(outcome.status === 'waiting' && { requests: requests.map(requestJson) }),
+    ...(doubts.length > 0 && { doubts: doubts.map(doubtJson) }),
     next: next.map(({ command }) => command),
   }
 }

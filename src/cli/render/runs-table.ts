@@ -43,17 +43,18 @@ function cells(listed: ListedRun, nowMs: number): Row {
 /** A summary was written by whoever wrote to the store. */
 function planCells(
   run: string,
-  { status, plan, requests = 0, wakeAtMs, atMs }: PlanSummary,
+  { status, plan, requests = 0, events = [], wakeAtMs, atMs }: PlanSummary,
   nowMs: number,
 ): Row {
   const people = requests === 0 ? [] : [requests === 1 ? 'a person' : `people, ${requests} requests`]
+  const outside = events.map((event) => `the event "${escapeText(clipText(event, 60))}"`)
   const timers = wakeAtMs === undefined ? [] : [timerText(wakeAtMs)]
   return [
     escapeText(run),
     escapeText(clipText(status, 20)),
     Number.isFinite(atMs) ? showAge(nowMs - atMs) : '-',
     `plan ${escapeText(clipText(plan.name, 64))} ${escapeText(clipText(plan.version, 20))}`,
-    [...people, ...timers].join(', ') || '-',
+    [...people, ...outside, ...timers].join(', ') || '-',
   ]
 }
 
