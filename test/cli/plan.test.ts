@@ -69,6 +69,34 @@ describe('caisson plan check', () => {
     })
   })
 
+  it('says that a plan may call nothing, whatever it may spend', async () => {
+    put(
+      'none.yaml',
+      'format: plan/1\nname: none\nversion: "1"\nbudget: { calls: 5 }\nnodes: { p: { kind: program, source: "1" } }\n',
+    )
+    for (const what of ['check', 'show']) {
+      const { stdout } = await plan(what, 'none.yaml')
+      expect(stdout).toMatch(/may call {3}nothing\nmay spend {2}5 calls\n/)
+    }
+  })
+
+  it('says of what the rules of arguments are to be a list, and where', async () => {
+    const only = (rules: string): string =>
+      `format: plan/1\nname: only\nversion: "1"\ngrants: [{ capability: a.b, only: ${rules} }]\nnodes: { p: { kind: call, capability: a.b } }\n`
+    put('rule.yaml', only('{ /url: { prefix: "https://a.example/" } }'))
+    put('name.yaml', only('{ url: [a] }'))
+    put('list.yaml', only('[a]'))
+    const said = async (file: string): Promise<string> =>
+      JSON.stringify((await plan('check', file, '--json')).json())
+    expect(await said('rule.yaml')).toContain(
+      'must be a list of what may stand at this JSON Pointer into the arguments, such as',
+    )
+    expect(await said('name.yaml')).toContain('is no JSON Pointer into the arguments, such as \\"/url\\"')
+    expect(await said('list.yaml')).toContain(
+      'must be an object of lists by JSON Pointers into the arguments, such as',
+    )
+  })
+
   it('embeds programs with what they import: each of them is part of the digest', async () => {
     put('typed.yaml', SMALL.replace('double.js', 'typed.ts'))
     const shown = JSON.parse((await plan('show', 'typed.yaml', '--json')).stdout) as {

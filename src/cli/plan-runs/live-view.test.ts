@@ -103,6 +103,16 @@ describe('a frame', () => {
     )
   })
 
+  it.each(['frozen', 'interrupted'] as const)(
+    'of a run that is %s says of nothing that it runs',
+    (status) => {
+      const still = frame(119, 30, { ...RUN, status })
+      expect(still[2]).toBe('○ enrich  each  stands still, 1 of 3 items')
+      expect(still[4]).toBe('  ○ 1/ask  call  stands still, attempt 2')
+      expect(still.join('\n')).not.toContain('running')
+    },
+  )
+
   it('keeps what matters at 40 columns', () => {
     expect(frame(39).join('\n')).toBe(
       [
