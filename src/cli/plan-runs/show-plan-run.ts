@@ -78,8 +78,9 @@ export async function showPlanRun(given: GivenFlags, io: CliIo): Promise<ExitCod
 function documentOf({ view, requests, doubts, next, storeName, proposal, outcome }: Shown): unknown {
   const { request, inDoubt: _inDoubts, ...rest } = view
   return {
-    ...rest,
+    run: view.run,
     digest: request,
+    ...rest,
     store: storeName,
     ...(proposal && proposalJson(proposal)),
     ...(outcome?.status === 'completed' && { output: toTaggedJson(outcome.output) }),
