@@ -78,7 +78,6 @@ export async function showPlanRun(given: GivenFlags, io: CliIo): Promise<ExitCod
 function documentOf({ view, requests, doubts, next, storeName, proposal, outcome }: Shown): unknown {
   const { request, inDoubt: _inDoubts, ...rest } = view
   return {
-    run: view.run,
     digest: request,
     ...rest,
     store: storeName,
