@@ -22,7 +22,9 @@ function npm(...args: readonly string[]): boolean {
 
 /** @throws Error when the registry cannot be reached or the lock file does not fit */
 export function installPeers(options: { readonly buildNative: boolean }): void {
-  if (!npm('ci', '--ignore-scripts')) throw new Error('npm could not install the peers of the benches')
+  // Not `npm ci`: a peer names packages for other platforms that its authors never published, and newer npm calls a
+  // lock file without them out of step. This takes exactly the versions of the lock file too.
+  if (!npm('install', '--no-save', '--ignore-scripts')) throw new Error('npm could not install the peers of the benches')
   if (options.buildNative && !npm('rebuild', 'isolated-vm')) {
     console.error('isolated-vm could not be built; the benches leave it out.')
   }
