@@ -632,7 +632,7 @@ export const DEFENCES: readonly Defence[] = [
   {
     name: 'fuel-limit',
     against: 'A guest computes without end.',
-    file: 'src/isolate/fuel-gauge.ts',
+    file: 'src/machine/fuel-gauge.ts',
     find: "if (this.#settled > this.#limit) this.#stop = 'fuel'\n      else if",
     replace: 'if',
     tests: ['src/isolate/isolate.test.ts'],
@@ -641,7 +641,7 @@ export const DEFENCES: readonly Defence[] = [
   {
     name: 'wall-deadline-in-thread',
     against: 'A guest computes past its deadline, and nothing else of the host runs.',
-    file: 'src/isolate/fuel-gauge.ts',
+    file: 'src/machine/fuel-gauge.ts',
     find: 'this.#monotonic() > this.#deadline',
     replace: 'this.#monotonic() < 0',
     tests: ['src/isolate/isolate.test.ts'],
@@ -650,7 +650,7 @@ export const DEFENCES: readonly Defence[] = [
   {
     name: 'stack-limit',
     against: 'A guest recurses until the stack of the host overflows.',
-    file: 'src/isolate/fuel-gauge.ts',
+    file: 'src/machine/fuel-gauge.ts',
     find: "this.halt('stack')\n      return STOP",
     replace: 'this.#globals.depth.value = 2 ** 30\n      return this.#globals.fuel.value as bigint',
     tests: ['test/attacks/memory.test.ts'],

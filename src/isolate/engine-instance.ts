@@ -8,9 +8,9 @@
  * 3. No length that the guest gives is believed: loops and growth in imports are bounded.
  */
 import { CaissonError } from '../base/errors.ts'
+import { FuelGauge } from '../machine/fuel-gauge.ts'
 import { ENGINE_IMPORT_MODULE, type Engine, METER_IMPORT_MODULE } from './engine.ts'
 import type { EngineExports } from './engine-exports.ts'
-import { FuelGauge } from './fuel-gauge.ts'
 
 const PAGE = 65_536
 

@@ -1,6 +1,6 @@
 /** What work that the host does for a guest costs that guest. */
 
-import type { FuelGauge } from './fuel-gauge.ts'
+import type { FuelGauge } from '../machine/fuel-gauge.ts'
 
 /** Fuel for the host's part of a call. */
 export const CALL_FUEL = 2_000

@@ -12,8 +12,9 @@
  * 4. The first reason to stop wins; later ones do not replace it.
  * 5. Time that host functions take inside a turn counts against the deadline too, though no fuel tells of it.
  */
-import type { LimitName } from '../machine/limits.ts'
+
 import { REFILL_FUEL } from '../wasm/meter-options.ts'
+import type { LimitName } from './limits.ts'
 
 /** Why a turn was cut short. `fault`: something of ours failed inside an import, and says itself what. */
 export type StopReason = LimitName | 'aborted' | 'fault'
