@@ -7,6 +7,7 @@ import { CaissonError } from '../base/errors.ts'
 import type { CapabilityTable } from '../capability/capability-table.ts'
 import type { Gate, GateOptions } from '../capability/gate.ts'
 import { toolDigest } from '../capability/tool-digest.ts'
+import type { MachineStart } from '../machine/turn.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RunStore } from '../ports/run-store.ts'
 import type { Checkpoints } from './checkpoints.ts'
@@ -30,6 +31,7 @@ export interface PlanDeskParts {
   readonly machines: MachineMaker
   gateFor(options: Pick<RunOptions, 'grants' | 'guard'>, guestId: string, own: Partial<GateOptions>): Gate
   run(source: string, options: RunOptions): Promise<Outcome>
+  startOf(source: string, options: RunOptions): Promise<MachineStart>
   keptIn(store: RunStore): KeptPrograms
 }
 
@@ -58,7 +60,8 @@ export class PlanDesk {
   }
 
   #lend(): PlanRunsParts {
-    const { platform, hostClock, options, table, checkpoints, machines, gateFor, run, keptIn } = this.#parts
+    const { platform, hostClock, options, table, checkpoints, machines, gateFor, run, startOf, keptIn } =
+      this.#parts
     const store = options.store ?? platform.openMemoryStore?.()
     if (store === undefined)
       throw new CaissonError('unsupported', 'Runs of plans are kept in a store: give one to openRuntime.')
@@ -75,9 +78,10 @@ export class PlanDesk {
       tools: (names) => Object.fromEntries(names.map((name) => [name, toolDigest(table.get(name))])),
       openGate: (grants, { guestId, ...own }) =>
         // Nodes have the loop guard of their run.
-        gateFor({ grants, guard: false }, guestId, { clock: hostClock, ...own }),
+        gateFor({ grants, guard: false }, guestId, own),
       runProgram: (source, own) =>
         own.run === undefined ? run(source, own) : kept.run(source, own, own.run),
+      startOf,
       resumeProgram: (name, own) => kept.resume(name, own),
       repeatProgram: (name, own) => kept.repeat(name, own),
       inspect: async (checkpoint) => (await checkpoints.inspect(checkpoint)).id,

@@ -160,6 +160,7 @@ class PooledRuntime implements Runtime {
       options,
       table,
       run: (source, own) => this.run(source, own),
+      startOf: (source, own) => this.#startOf(source, this.#modules.open(own), []),
       keptIn: (store) => this.#keptIn(store),
     })
   }

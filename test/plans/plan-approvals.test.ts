@@ -1,5 +1,5 @@
 /** People who decide over what plans do: calls of nodes, calls of their programs, and values that somebody has to give. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store.ts'
 import type { Digest } from '../../src/base/digest.ts'
@@ -307,6 +307,33 @@ describe('a decision', () => {
     expect(await codeOf(run.decide(approve(request)))).toBe('approval_expired')
     await run.resume({ by: 'ann', unseen: true })
     expect(await run.outcome()).toMatchObject({ status: 'failed', error: { code: 'approval_expired' } })
+    expect(sent).toEqual([])
+  })
+})
+
+describe('a host whose clock was set back', () => {
+  afterEach(() => vi.restoreAllMocks())
+
+  it('does not let anybody decide over what has expired in the time of the journal', async () => {
+    const plan = planOf({
+      ask: { kind: 'approval', question: 'Well?', expiresMs: 40 },
+      send: { ...SEND, after: ['ask'] } as PlanNode,
+      other: { kind: 'wait', event: 'happened', expiresMs: 30 },
+      late: { kind: 'wait', event: 'later' },
+    })
+    const run = await start(plan)
+    const request = await askedBy(run)
+    await new Promise((resolve) => setTimeout(resolve, 80))
+    // Who does not drive the run writes down that it is later, and nothing else.
+    await (await (await inProcess()).planRun('r')).send('later', 1, { by: 'bob' })
+    const now = Date.now
+    vi.spyOn(Date, 'now').mockImplementation(() => now() - 3_600_000)
+    const behind = await (await inProcess()).planRun('r')
+    expect(await codeOf(behind.decide(approve(request)))).toBe('approval_expired')
+    expect(await codeOf(behind.send('happened', 1, { by: 'bob' }))).toBe('unknown_event')
+    await behind.resume({ by: 'ann', unseen: true })
+    // Who drives it finds that it is over, and does not wait for an hour.
+    expect(await behind.outcome()).toMatchObject({ status: 'failed', error: { code: 'approval_expired' } })
     expect(sent).toEqual([])
   })
 })

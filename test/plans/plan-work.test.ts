@@ -124,10 +124,9 @@ async function goOn(
       plan,
       run: 'r',
       guestId: 'test-r',
-      now: systemClock.now,
+      clock: systemClock,
       startedAtMs: () => state.startedAtMs ?? 0,
-      openGate: (grants, options) =>
-        createGate({ grants: grantSet(table, grants), ledger, clock: systemClock, ...options }),
+      openGate: (grants, options) => createGate({ grants: grantSet(table, grants), ledger, ...options }),
       runProgram: (source, { run, ...options }) =>
         process.run(source, { ...options, ...(run !== undefined && { run: ownName(run) }) }),
       resumeProgram: (run, options) => process.resume(ownName(run), options),

@@ -16,6 +16,8 @@ import {
 } from '../../src/entry/node.ts'
 import { Journal, type JournalOptions, readJournal } from '../../src/journal/journal.ts'
 import type { RunStore } from '../../src/ports/run-store.ts'
+import { EntryCodec } from '../../src/snapshot/run-log/entry-codec.ts'
+import type { RunEntry, StartEntry } from '../../src/snapshot/run-log/run-entry.ts'
 import { boundStore } from '../checkpoints/bound-store.ts'
 
 const PEM = `-----BEGIN PRIVATE KEY-----
@@ -368,6 +370,56 @@ describe('a run whose journal was written anew, so that all of it fits together'
       expect(difference).toMatchObject({ of, ...(node !== undefined && { node }) })
     },
   )
+})
+
+describe('a kept program whose log was written anew, with the journal that names it', () => {
+  const store = createMemoryRunStore()
+
+  beforeAll(async () => played(await open({ store })))
+
+  const forged = async (change: (start: StartEntry) => RunEntry): Promise<Verification> => {
+    const anew = createMemoryRunStore()
+    const log = (await store.runs()).find((run) => run.startsWith('r.') && !run.includes('values')) ?? ''
+    const sealing = { ports: nodeCheckpointPorts }
+    const [reader, writer] = [new EntryCodec(sealing), new EntryCodec(sealing)]
+    const logLease = await anew.lease(log, 60_000)
+    const entries = await store.entries(log, 0, 1_000)
+    for (const [at, bytes] of entries.entries()) {
+      const place = { tenant: 'default', run: log, at }
+      const entry = await reader.open(bytes, place)
+      const sealed = await writer.seal(entry.type === 'start' ? change(entry) : entry, place)
+      await anew.append(log, at, [sealed], logLease)
+    }
+    const lease = await anew.lease('r', 60_000)
+    const journal = await Journal.open({ store: anew, run: 'r', tenant: 'default', sealing }, lease, () => {})
+    await readJournal({ store, run: 'r', tenant: 'default', sealing }, (record) => {
+      const event = structuredClone(record) as Writable
+      if (event.ran?.log !== undefined) Object.assign(event.ran.log, { digest: writer.last })
+      journal.add(event)
+    })
+    await journal.flush()
+    const entriesOf: RunStore['entries'] = (run, from, most) =>
+      (run === 'r' || run === log ? anew : store).entries(run, from, most)
+    return (await open({ store: { ...boundStore(store), entries: entriesOf } })).verify('r')
+  }
+
+  it('is accepted where nothing of it was changed', async () => {
+    expect(await forged((start) => start)).toMatchObject({ ok: true, executed: 2 })
+  })
+
+  // Each does the same, with the same fuel: only the comparison with the plan can tell.
+  it.each([
+    [
+      'source',
+      (start) => ({ ...start, source: start.source.replaceAll('(a, b) => a + b', '(b, a) => b + a') }),
+    ],
+    ['seed', (start) => ({ ...start, seed: new Uint8Array(32) })],
+    ['input', (start) => ({ ...start, input: [30, 10] })],
+  ] as [string, (start: StartEntry) => RunEntry][])('is named for another %s', async (what, change) => {
+    const { difference } = await forged(change)
+    expect(difference).toMatchObject({ of: 'program', node: 'many' })
+    expect(difference?.message).toContain(what)
+  })
 })
 
 /** An event, to be changed. */

@@ -17,6 +17,7 @@ import type { RunState } from '../../graph/run/run-state.ts'
 import { RunValues } from '../../graph/run/run-values.ts'
 import { Runner } from '../../graph/run/runner.ts'
 import { encodeRecord, Journal, type JournalEnd } from '../../journal/journal.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { RunLease } from '../../ports/run-store.ts'
 import type { RunOwner } from '../run-owner.ts'
 import { giveBack, prolong, type WatchedStore } from '../watched-store.ts'
@@ -132,7 +133,7 @@ export class HeldPlanRun {
     if (this.#runner !== undefined) return this.#runner.record(...events)
     const { journal, parts } = this.#parts
     for (const event of events) {
-      const recorded = { ...event, timeMs: Math.max(parts.hostClock.now(), this.state.timeMs) }
+      const recorded = { ...event, timeMs: timeIn(this.state, parts) }
       this.state.apply(recorded)
       journal.add(recorded)
     }
@@ -193,16 +194,25 @@ export class HeldPlanRun {
   }
 }
 
+/** The host's time, or that of the journal where the host is behind it: milliseconds since the epoch. */
+export function timeIn(
+  { timeMs }: Pick<RunState, 'timeMs'>,
+  { hostClock }: Pick<PlanRunParts, 'hostClock'>,
+): number {
+  return Math.max(hostClock.now(), timeMs)
+}
+
 function runnerOf(
   { parts, owner, lease, plan, state, values, journal }: HeldParts,
   onEvent: () => void,
 ): Runner {
-  const { hostClock } = parts
+  // A host whose clock is set back lives on in the time of the journal: what has expired there stays so.
+  const clock: Clock = { ...parts.hostClock, now: () => timeIn(state, parts) }
   const work = new PlanWork({
     plan: plan.plan,
     run: owner.run,
     guestId: state.proposal?.id ?? owner.run,
-    now: hostClock.now,
+    clock,
     startedAtMs: () => state.startedAtMs ?? 0,
     openGate: (grants, options) => parts.openGate(grants, { ...options, lease }),
     runProgram: parts.runProgram,
@@ -219,7 +229,7 @@ function runnerOf(
     values,
     work,
     expression: work.evaluate,
-    clock: hostClock,
+    clock,
     sleep,
     onEvent,
   })

@@ -3,6 +3,7 @@ import type { Digest } from '../../base/digest.ts'
 import type { LedgerState } from '../../capability/budget.ts'
 import type { Gate } from '../../capability/gate.ts'
 import type { Grant } from '../../capability/grant.ts'
+import type { MachineStart } from '../../machine/turn.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Entropy } from '../../ports/entropy.ts'
 import type { Lease } from '../../ports/lease.ts'
@@ -24,13 +25,15 @@ export interface PlanRunParts {
   /** Left out where signatures cannot be checked. */
   readonly signatures: SignatureCheck | undefined
   /** The host's own, whatever the time in guests is. */
-  readonly hostClock: Pick<Clock, 'now'>
+  readonly hostClock: Clock
   readonly entropy: Entropy
   readonly plans: PlanShelf
   /** Versions of the tools of this runtime, for those that are named. @throws CaissonError `unknown_capability` */
   readonly tools: (names: readonly string[]) => Readonly<Record<string, Digest>>
   readonly openGate: (grants: readonly Grant[], options: PlanGateOptions & { readonly lease: Lease }) => Gate
   readonly runProgram: (source: string, options: RunOptions) => Promise<Outcome>
+  /** What a program is started with, but for what it may call. */
+  readonly startOf: (source: string, options: RunOptions) => Promise<MachineStart>
   readonly resumeProgram: (run: string, options: ResumeOptions) => Promise<Outcome>
   /** Takes a kept run again, as its record has it. */
   readonly repeatProgram: (run: string, options: RepeatOptions) => Promise<Outcome>

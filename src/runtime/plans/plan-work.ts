@@ -30,6 +30,7 @@ import {
 } from '../../graph/run/node-work.ts'
 import type { Used } from '../../graph/run/run-event.ts'
 import type { CallIntent, CallLog, CallResult } from '../../ports/call-log.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { measureValue } from '../../values/copy-value.ts'
 import { digestValue } from '../../values/digest-value.ts'
 import type { ResumeOptions, RunOptions } from '../options.ts'
@@ -51,7 +52,7 @@ import {
 } from './work-requests.ts'
 
 /** What gates of plans are made with. */
-export type PlanGateOptions = Pick<GateOptions, 'guestId' | 'callLog' | 'approvals'>
+export type PlanGateOptions = Pick<GateOptions, 'guestId' | 'callLog' | 'approvals' | 'clock'>
 
 export interface PlanWorkParts extends ExpressionParts {
   readonly plan: Plan
@@ -59,7 +60,8 @@ export interface PlanWorkParts extends ExpressionParts {
   readonly run: string
   /** Unique, and the same in every process that goes on with the run: idempotency keys are derived from it. */
   readonly guestId: string
-  readonly now: () => number
+  /** Its time never goes back behind what was recorded. */
+  readonly clock: Clock
   readonly openGate: (grants: readonly Grant[], options: PlanGateOptions) => Gate
   readonly resumeProgram: (run: string, options: ResumeOptions) => Promise<Outcome>
   /** What the calls of a kept run took of its grants, by its record; undefined where there is none. */
@@ -91,10 +93,11 @@ export class PlanWork implements NodeWork {
     const place = rights[0]?.place ?? ''
     const known = this.#gates.get(place)
     if (known !== undefined) return known
-    const { openGate, guestId } = this.#parts
+    const { openGate, guestId, clock } = this.#parts
     const approvals = approvalsOfCalls(this.#recording, this.#policyOf)
     const gate = openGate(nodeGrants(rights, this.#allowance), {
       guestId,
+      clock,
       callLog: this.#callLog,
       approvals,
     })
@@ -118,13 +121,13 @@ export class PlanWork implements NodeWork {
 
   async call(work: CallWork): Promise<WorkEnd> {
     const { call, node, input, recorded } = work
-    const { now } = this.#parts
+    const { clock } = this.#parts
     const pendingWith = (args: unknown): PendingCall => ({
       id: call,
       capability: node.capability,
       args: args ?? undefined,
       bytes: measureValue(args).bytes,
-      askedAtMs: now(),
+      askedAtMs: clock.now(),
     })
     const pending = pendingWith(input)
     const decision = decisionOf(work.requests)

@@ -16,7 +16,7 @@ import type { RunState } from '../../graph/run/run-state.ts'
 import { RunValues } from '../../graph/run/run-values.ts'
 import { ENDED } from '../../graph/run/transitions.ts'
 import { checkBy } from './check-by.ts'
-import type { HeldPlanRun } from './held-plan-run.ts'
+import { type HeldPlanRun, timeIn } from './held-plan-run.ts'
 import type { LiveRun } from './live-run.ts'
 import { outcomeOf } from './plan-outcome.ts'
 import { pointOf } from './plan-record.ts'
@@ -100,7 +100,7 @@ export class StoredPlanRun implements PlanRun {
     await this.#live.change(
       async ({ state }) => {
         this.#checkTools(state)
-        return [{ type: 'started', by, atMs: Math.max(parts.hostClock.now(), state.timeMs) }]
+        return [{ type: 'started', by, atMs: timeIn(state, parts) }]
       },
       true,
       signal,
@@ -135,7 +135,9 @@ export class StoredPlanRun implements PlanRun {
 
   async decide(decisions: Decision | readonly Decision[]): Promise<void> {
     const all = listOf(decisions)
-    await this.#live.change(({ state, values }) => decisionEvents(state, values, all, this.#now()))
+    await this.#live.change(({ state, values }) =>
+      decisionEvents(state, values, all, timeIn(state, this.#live.parts)),
+    )
   }
 
   async answer(answers: DoubtAnswer | readonly DoubtAnswer[]): Promise<void> {
@@ -146,7 +148,7 @@ export class StoredPlanRun implements PlanRun {
   async send(event: string, value: unknown, { by }: By): Promise<void> {
     checkBy(by)
     await this.#live.change(({ state, values }) =>
-      outsideEvents(state, values, { name: event, value, by }, this.#now()),
+      outsideEvents(state, values, { name: event, value, by }, timeIn(state, this.#live.parts)),
     )
   }
 
@@ -183,10 +185,6 @@ export class StoredPlanRun implements PlanRun {
       `${changed.map((name) => `"${name}"`).join(', ')} ${changed.length === 1 ? 'is' : 'are'} described in another way than when the run was proposed: propose it again.`,
       { details: { tools: changed } },
     )
-  }
-
-  #now(): number {
-    return this.#live.parts.hostClock.now()
   }
 }
 

@@ -74,9 +74,11 @@ export class World {
       hostClock: clock,
       entropy: { bytes: (length) => this.#bytes(length) },
       tools: (names) => Object.fromEntries(names.map((name) => [name, toolDigest(table.get(name))])),
-      openGate: (grants, options) =>
-        createGate({ grants: grantSet(table, grants), ledger, clock, ...options }),
+      openGate: (grants, options) => createGate({ grants: grantSet(table, grants), ledger, ...options }),
       runProgram: async (source, { input }) => evaluated(source, input),
+      startOf: async () => {
+        throw new CaissonError('not_found', 'No program of these plans is kept.')
+      },
       resumeProgram: async () => {
         throw new CaissonError('not_found', 'No program of these plans is kept.')
       },

@@ -19,6 +19,8 @@ export type DifferenceOf =
   | 'output'
   /** The log of a program that is a kept run, or a checkpoint of it. */
   | 'log'
+  /** What a kept program was started with: another source, input or seed than its node says. */
+  | 'program'
   /** How a program ended, and what that took. */
   | 'end'
   | 'fuel'

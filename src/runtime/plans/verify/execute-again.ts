@@ -17,6 +17,7 @@ import { type Attempt, differs } from './attempt.ts'
 import { checkSame } from './difference.ts'
 import { VALUE_LIMITS } from './event-checks.ts'
 import { checkLog } from './program-log.ts'
+import { checkStart } from './program-start.ts'
 
 export interface ExecuteParts {
   readonly parts: Omit<PlanRunParts, 'changed'>
@@ -38,49 +39,63 @@ const LONGEST_MS = 3_600_000
 export async function executeAgain(parts: ExecuteParts, attempt: Attempt): Promise<string | undefined> {
   const { node, path, ran, ended } = attempt
   const { owner, engine } = parts
-  if (isKept(node))
-    await checkLog(parts.parts, { ...owner, run: programRun(owner.run, path, attempt.attempt) }, attempt)
-  if (!ended.ok && BY_TIME.has(ended.error.code)) return `It was ended from outside (${ended.error.code}).`
+  const kept = isKept(node)
+  const log = { ...owner, run: programRun(owner.run, path, attempt.attempt) }
+  const begun = kept ? await checkLog(parts.parts, log, attempt) : undefined
   if (ran.engine !== engine) return `It was executed by the engine ${ran.engine}, and here is ${engine}.`
   const limits = { ...parseLimits(node.limits), wallMs: LONGEST_MS, idleMs: LONGEST_MS }
+  const why = kept
+    ? await checkStart(parts.parts, attempt, begun, await begin(parts, attempt, limits))
+    : undefined
+  if (why !== undefined) return why
+  if (!ended.ok && BY_TIME.has(ended.error.code)) return `It was ended from outside (${ended.error.code}).`
   const first = await execute(parts, attempt, limits)
   const ranOut = !ended.ok && ended.error.code === 'budget_exhausted'
   // It may have had less than its own limits: what was left of a budget.
   const isShorter = ranOut && !(first.status === 'exhausted' && first.usage.fuel === attempt.fuel)
   if (isShorter && ended.error.class === 'timeout') return 'It was ended by time.'
   const outcome =
-    isShorter && !isKept(node)
-      ? await execute(parts, attempt, { ...limits, fuel: Math.max(1, attempt.fuel) })
-      : first
+    isShorter && !kept ? await execute(parts, attempt, { ...limits, fuel: Math.max(1, attempt.fuel) }) : first
   if (outcome.status === 'exhausted' && (outcome.limit === 'wall' || outcome.limit === 'idle'))
     return 'It took too long to be done again.'
   compare(attempt, outcome, ranOut, parts.signal)
   return undefined
 }
 
-async function execute(
-  { parts, owner, id, state, values, thread, signal }: ExecuteParts,
-  { path, node, attempt, atMs, input, position, ran }: Attempt,
+/** What a program begins with. */
+async function begin(
+  { owner, id, values, signal }: ExecuteParts,
+  { path, node, attempt, input }: Attempt,
   limits: Limits,
-): Promise<Outcome> {
-  const whose = { domain: owner.tenant, principal: owner.principal }
-  const common = { ...whose, limits, signal, ...(thread && { thread }), stateDigest: ran.state !== undefined }
+): Promise<RunOptions> {
+  return {
+    domain: owner.tenant,
+    principal: owner.principal,
+    limits,
+    signal,
+    input: await values.load(input),
+    seed: programSeed(id, path, attempt),
+    ...(node.language && { language: node.language }),
+    ...(node.modules && { modules: node.modules }),
+  }
+}
+
+async function execute(given: ExecuteParts, attempt: Attempt, limits: Limits): Promise<Outcome> {
+  const { parts, owner, state, thread, signal } = given
+  const { path, node, atMs, position, ran } = attempt
+  const how = { ...(thread && { thread }), stateDigest: ran.state !== undefined }
   if (!isKept(node)) {
-    return parts.runProgram(node.source ?? '', {
-      ...common,
-      input: await values.load(input),
-      seed: programSeed(id, path, attempt),
-      nowMs: atMs,
-      ...(node.language && { language: node.language }),
-      ...(node.modules && { modules: node.modules }),
-    })
+    const begun = await begin(given, attempt, limits)
+    return parts.runProgram(node.source ?? '', { ...begun, ...how, nowMs: atMs })
   }
   const [own] = rightsAt(state.plan, path)
   const grants = [...(own?.rules.keys() ?? [])]
   try {
-    const { limits: _limits, ...rest } = common
-    return await parts.repeatProgram(programRun(owner.run, path, attempt), {
-      ...rest,
+    return await parts.repeatProgram(programRun(owner.run, path, attempt.attempt), {
+      ...how,
+      domain: owner.tenant,
+      principal: owner.principal,
+      signal,
       grants,
       reexecute: true,
     })

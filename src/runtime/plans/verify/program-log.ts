@@ -35,16 +35,25 @@ export async function readProgramLog(
   return { entries, end: last === undefined ? undefined : { entries: entries.length, digest: last } }
 }
 
-/** Its entries, and its checkpoints, are what they were when it ended. @throws Differs */
-export async function checkLog(parts: LogParts, owner: RunOwner, attempt: Attempt): Promise<void> {
+/**
+ * Its entries, and its checkpoints, are what they were when it ended.
+ * @returns the first entry
+ * @throws Differs
+ */
+export async function checkLog(
+  parts: LogParts,
+  owner: RunOwner,
+  attempt: Attempt,
+): Promise<RunEntry | undefined> {
   const { log } = attempt.ran
   try {
-    const { end } = await readProgramLog(parts, owner, log?.entries)
+    const { entries, end } = await readProgramLog(parts, owner, log?.entries)
     const [recorded, found] = [shown(log), shown(end)]
     if (log !== undefined && recorded !== found)
       throw differs('log', attempt, 'Its log is another one than when it ended.', { recorded, found })
     const head = await parts.store.head(owner.run)
     for (const id of head?.chain ?? []) await checkCheckpoint(parts, id)
+    return entries[0]
   } catch (error) {
     if (!CaissonError.is(error) || !DAMAGED.has(error.code)) throw error
     throw differs('log', attempt, error.message)
