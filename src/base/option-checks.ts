@@ -16,6 +16,11 @@ export const aFunction: OptionCheck = [(value) => typeof value === 'function', '
 export const aText: OptionCheck = [(value) => typeof value === 'string', 'a text']
 export const trueOrFalse: OptionCheck = [(value) => typeof value === 'boolean', 'true or false']
 
+export const anAbortSignal: OptionCheck = [
+  (value) => typeof (value as Partial<AbortSignal> | null)?.addEventListener === 'function',
+  'an AbortSignal',
+]
+
 /** One of these texts. */
 export function oneOf(...names: readonly string[]): OptionCheck {
   return [(value) => names.includes(value as string), names.map((name) => `"${name}"`).join(' or ')]
@@ -59,7 +64,10 @@ export function checkOptions<Options extends object>(
   of?: string,
 ): void {
   if (typeof options !== 'object' || options === null) {
-    throw new CaissonError('invalid_argument', 'Options are an object.')
+    throw refusal(
+      of ?? 'options',
+      of === undefined ? 'Options are an object.' : `Option ${of} must be an object.`,
+    )
   }
   const within = of === undefined ? '' : `${of}.`
   for (const option in options) {

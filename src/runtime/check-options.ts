@@ -3,6 +3,7 @@ import { isDigest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
 import {
   aFunction,
+  anAbortSignal,
   anObject,
   anything,
   aText,
@@ -38,10 +39,7 @@ const RUN: OptionChecks<RunOptions> = {
     (value) => value === false || loopRuleProblem(value) === undefined,
     'false, or thresholds from 2 on: identicalCalls, identicalErrors, alternations, withoutProgress',
   ],
-  signal: [
-    (value) => typeof (value as Partial<AbortSignal> | null)?.addEventListener === 'function',
-    'an AbortSignal',
-  ],
+  signal: anAbortSignal,
   form: oneOf('auto', 'script', 'body', 'module'),
   language: oneOf('auto', 'js', 'ts'),
   fileName: [

@@ -101,7 +101,7 @@ function requestOf(
     throw new CaissonError(
       'invalid_argument',
       `A decision names its request by the digest of what was shown. ${open.length} are open.`,
-      { details: { open: open.length } },
+      { details: { option: 'request', open: open.length } },
     )
   }
   for (const node of askingNodes(state)) {

@@ -101,7 +101,7 @@ export type PlanOutcome = { readonly run: string; readonly used: Used } & (
  *
  * A run that was started or resumed by this object goes on by itself after each of its changes.
  *
- * Methods reject with a CaissonError: `invalid_argument`, `invalid_transition`, `store_conflict` while another process
+ * Methods reject with a CaissonError: `invalid_argument` with `details: { option }`, `invalid_transition`, `store_conflict` while another process
  * holds the run, `lease_lost`, `corrupted`, `checkpoint_refused`, `not_found`, `store_failed`, and what they say. Nothing
  * was changed then.
  */

@@ -17,7 +17,7 @@ import { isRunName } from '../check-options.ts'
 import type { PlanStatus } from '../plan-summary.ts'
 import { DEFAULT_DOMAIN, type RunOwner } from '../run-owner.ts'
 import { giveBack } from '../watched-store.ts'
-import { checkBy } from './check-by.ts'
+import { checkFork, checkPropose, checkVerify, checkWhose } from './check-plan-options.ts'
 import { type ForkOptions, forkRun } from './fork-run.ts'
 import { LiveRun } from './live-run.ts'
 import { refusePartName } from './part-names.ts'
@@ -56,9 +56,9 @@ export class PlanRuns {
 
   async propose(proposed: Proposed, options: ProposeOptions): Promise<PlanRun> {
     this.#checkOpen()
+    checkPropose(proposed, options)
     const plan = 'digest' in proposed && 'plan' in proposed ? definePlan(proposed.plan) : definePlan(proposed)
     const { by, input = null } = options
-    checkBy(by)
     const { entropy } = this.#parts
     const run = options.run ?? this.#nameFor(plan)
     const owner = ownerOf(run, options)
@@ -76,6 +76,7 @@ export class PlanRuns {
 
   async open(run: string, options: PlanRunOptions): Promise<PlanRun> {
     this.#checkOpen()
+    checkWhose(options)
     const owner = ownerOf(run, options)
     const { plan, state } = await readStanding(this.#parts, owner)
     this.#checkOpen()
@@ -86,7 +87,7 @@ export class PlanRuns {
 
   async fork(run: string, options: ForkOptions): Promise<PlanRun> {
     this.#checkOpen()
-    checkBy(options.by)
+    checkFork(options)
     const { entropy } = this.#parts
     const source = ownerOf(run, options)
     const id = toHex(entropy.bytes(ID_BYTES))
@@ -100,11 +101,13 @@ export class PlanRuns {
 
   async verify(run: string, options: VerifyOptions): Promise<Verification> {
     this.#checkOpen()
+    checkVerify(options)
     return verifyRun(this.#parts, ownerOf(run, options), options)
   }
 
   async receipts(run: string, options: PlanRunOptions): Promise<readonly SignedReceipt[]> {
     this.#checkOpen()
+    checkWhose(options)
     const signed: SignedReceipt[] = []
     for (const receipt of await receiptsOf(this.#parts, ownerOf(run, options)))
       signed.push(await signReceipt(receipt, this.#parts.sealing.signer))
@@ -173,10 +176,6 @@ export class PlanRuns {
 }
 
 function ownerOf(run: string, { domain = DEFAULT_DOMAIN, principal = '' }: PlanRunOptions): RunOwner {
-  for (const [option, text] of Object.entries({ domain, principal }) as [string, unknown][]) {
-    if (typeof text !== 'string')
-      throw new CaissonError('invalid_argument', `\`${option}\` is a text.`, { details: { option } })
-  }
   if (isRunName(run) && run.length <= LONGEST_RUN_NAME) {
     refusePartName(run)
     return { tenant: domain, principal, run }

@@ -15,7 +15,16 @@ import type { RunEvent } from '../../graph/run/run-event.ts'
 import type { RunState } from '../../graph/run/run-state.ts'
 import { RunValues } from '../../graph/run/run-values.ts'
 import { ENDED } from '../../graph/run/transitions.ts'
-import { checkBy } from './check-by.ts'
+import {
+  checkAnswers,
+  checkApprove,
+  checkDecisions,
+  checkEvents,
+  checkReason,
+  checkResume,
+  checkSend,
+  checkStart,
+} from './check-plan-options.ts'
 import { type HeldPlanRun, timeIn } from './held-plan-run.ts'
 import type { LiveRun } from './live-run.ts'
 import { outcomeOf } from './plan-outcome.ts'
@@ -73,8 +82,9 @@ export class StoredPlanRun implements PlanRun {
     return doubtsOf(state, values)
   }
 
-  async approve({ by, digest, comment }: ApproveOptions): Promise<void> {
-    checkBy(by)
+  async approve(options: ApproveOptions): Promise<void> {
+    checkApprove(options)
+    const { by, digest, comment } = options
     await this.#live.change(async ({ state }) => {
       const request = requestOf(this.#live.owner, state)
       if (digest !== request) {
@@ -89,13 +99,15 @@ export class StoredPlanRun implements PlanRun {
     })
   }
 
-  async reject({ by, reason }: ReasonOptions): Promise<void> {
-    checkBy(by)
+  async reject(options: ReasonOptions): Promise<void> {
+    checkReason(options)
+    const { by, reason } = options
     await this.#live.change(async () => [{ type: 'rejected', by, reason }])
   }
 
-  async start({ by, signal }: StartOptions): Promise<void> {
-    checkBy(by)
+  async start(options: StartOptions): Promise<void> {
+    checkStart(options)
+    const { by, signal } = options
     const { parts } = this.#live
     await this.#live.change(
       async ({ state }) => {
@@ -108,7 +120,7 @@ export class StoredPlanRun implements PlanRun {
   }
 
   async resume(options: ResumePlanOptions): Promise<void> {
-    checkBy(options.by)
+    checkResume(options)
     await this.#live.change((held) => this.#resumption(held, options), true, options.signal)
   }
 
@@ -135,6 +147,7 @@ export class StoredPlanRun implements PlanRun {
 
   async decide(decisions: Decision | readonly Decision[]): Promise<void> {
     const all = listOf(decisions)
+    checkDecisions(all)
     await this.#live.change(({ state, values }) =>
       decisionEvents(state, values, all, timeIn(state, this.#live.parts)),
     )
@@ -142,22 +155,26 @@ export class StoredPlanRun implements PlanRun {
 
   async answer(answers: DoubtAnswer | readonly DoubtAnswer[]): Promise<void> {
     const all = listOf(answers)
+    checkAnswers(all)
     await this.#live.change(({ state, values }) => answerEvents(state, values, all))
   }
 
-  async send(event: string, value: unknown, { by }: By): Promise<void> {
-    checkBy(by)
+  async send(event: string, value: unknown, options: By): Promise<void> {
+    checkSend(event, options)
+    const { by } = options
     await this.#live.change(({ state, values }) =>
       outsideEvents(state, values, { name: event, value, by }, timeIn(state, this.#live.parts)),
     )
   }
 
-  async cancel({ by, reason }: ReasonOptions): Promise<void> {
-    checkBy(by)
+  async cancel(options: ReasonOptions): Promise<void> {
+    checkReason(options)
+    const { by, reason } = options
     await this.#live.change(async () => [{ type: 'cancel_asked', by, reason }], true)
   }
 
   events(options: EventsOptions = {}): AsyncIterable<PositionedEvent> {
+    checkEvents(options)
     return runEvents(this.#live, options)
   }
 
