@@ -48,7 +48,7 @@ const KINDS: Readonly<Record<string, unknown>> = {
 const TEXTS = ['an empty text', 'a text']
 const EMPTY_LIST = ['an empty list']
 const AMOUNTS = ['zero', 'a fraction']
-const EMPTY = ['an empty object', 'an object that looks like one of the others', 'an empty list']
+const EMPTY = ['an empty object', 'an object that looks like one of the others']
 
 const DIGEST = `sha256:${'0'.repeat(64)}`
 
@@ -133,7 +133,7 @@ const METHODS: Readonly<Record<string, Method>> = {
       activeMs: AMOUNTS,
       wallMs: AMOUNTS,
       bytes: AMOUNTS,
-      units: [...EMPTY, 'a promise'],
+      units: EMPTY,
     },
   },
   'answers of resume': {

@@ -58,6 +58,8 @@ const NAME: OptionCheck = [
 const DIGEST: OptionCheck = [isDigest, 'a digest: "sha256:" and 64 hexadecimal digits']
 const AMOUNT: OptionCheck = [isAmount, 'a number from 0 on']
 
+const AMOUNTS_OBJECT: OptionCheck = [isAmountsObject, 'an object: { fuel, calls, ... }']
+
 const WHOSE: OptionChecks<PlanRunOptions> = { domain: aText, principal: aText }
 const DOES: OptionChecks<By> = { by: BY }
 const PROPOSE: OptionChecks<ProposeOptions> = { ...WHOSE, ...DOES, run: aText, input: anything }
@@ -70,7 +72,7 @@ const RESUME: OptionChecks<ResumePlanOptions> = {
   point: DIGEST,
   unseen: trueOrFalse,
   answers: listOf('what became of calls in doubt'),
-  more: anObject,
+  more: AMOUNTS_OBJECT,
 }
 const MORE: OptionChecks<NonNullable<ResumePlanOptions['more']>> = {
   fuel: AMOUNT,
@@ -201,7 +203,12 @@ function isAmount(value: unknown): boolean {
 }
 
 function isAmounts(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.values(value).every(isAmount)
+  return isAmountsObject(value) && Object.values(value as object).every(isAmount)
+}
+
+/** A promise of one, or a list, has no parts that could be refused by name. */
+function isAmountsObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !('then' in value)
 }
 
 function isKnownPoint(value: unknown): boolean {
