@@ -14,6 +14,7 @@ import type { CodeContext } from './code-context.ts'
 import { CodeWriter } from './code-writer.ts'
 import { BULK_PRICES, type BulkInstruction, type Opcode } from './cost.ts'
 import type { NewFunction } from './edit.ts'
+import { REFILL_GROWTH } from './meter-options.ts'
 import type { FunctionType, Module } from './module.ts'
 import { OP } from './opcode-table.ts'
 import { I32, I64, type ValueType } from './value-type.ts'
@@ -22,6 +23,8 @@ import { I32, I64, type ValueType } from './value-type.ts'
 export interface FuelAccess {
   readonly fuelGlobal: number
   readonly refillFunction: number
+  /** `(kind) -> i64`, told of growth that failed; undefined if it is not. */
+  readonly growthReport: number | undefined
 }
 
 /** Limits of the JavaScript API: no engine lets a memory or a table grow further. */
@@ -32,6 +35,7 @@ const MAX_TABLE_ENTRIES = 10_000_000
 const I64_SHL = 0x86
 const I64_LE_U = 0x58
 const I32_AND = 0x71
+const I64_EXTEND_I32_S = 0xac
 const I32_OR = 0x72
 const SELECT = 0x1b
 const PAGE_BITS = 16
@@ -257,6 +261,17 @@ class BulkHelperBuilder {
     return this.#grow(signature, Math.min(max, MAX_TABLE_ENTRIES), OP.tableSize, table)
   }
 
+  /** Tells the host when the size that is on the stack is -1; it stays there. `local` is an i64. */
+  #reportFailure(local: number, type: ValueType): void {
+    const { growthReport } = this.#fuel
+    if (growthReport === undefined) return
+    const code = this.#code
+    if (type === I32) code.op(I64_EXTEND_I32_S)
+    code.op(OP.localTee, local).i64(0).op(OP.i64LtS).if()
+    code.i32(REFILL_GROWTH).op(OP.call, growthReport).op(OP.drop).op(OP.end)
+    this.#pushLocal(local, type)
+  }
+
   #grow(type: FunctionType, limit: number, sizeOpcode: Opcode, index: number): NewFunction {
     const code = this.#code
     const param = type.params.length - 1
@@ -270,7 +285,9 @@ class BulkHelperBuilder {
     this.#chargeUnits(units)
     code.op(OP.end)
     for (let operand = 0; operand <= param; operand++) code.op(OP.localGet, operand)
-    code.op(BULK_PRICES[this.#instruction].opcode, index).op(OP.end)
+    code.op(BULK_PRICES[this.#instruction].opcode, index)
+    this.#reportFailure(units, indexType)
+    code.op(OP.end)
     return { type, locals: [I64], code: code.out.copy() }
   }
 }

@@ -17,6 +17,7 @@ export interface ConstantContext {
 /** What a walk over a constant expression reports. */
 export interface ConstantVisitor {
   refFunc?(functionIndex: number, start: number, end: number): void
+  globalGet?(globalIndex: number, start: number, end: number): void
   opcode?(opcode: number): void
 }
 
@@ -55,9 +56,12 @@ export function readConstantExpression(
       case OP.v128Const:
         reader.skip(16)
         break
-      case OP.globalGet:
-        if (reader.u32() >= context.globals) throw invalidModule('A constant names an unknown global', offset)
+      case OP.globalGet: {
+        const index = reader.u32()
+        if (index >= context.globals) throw invalidModule('A constant names an unknown global', offset)
+        visitor.globalGet?.(index, start - begin, reader.position - begin)
         break
+      }
       case OP.refNull:
         readHeapType(reader, context.types)
         break
@@ -101,6 +105,25 @@ export function mapFunctionReferences(
     refFunc(index, start, end) {
       writer.raw(expression.subarray(copied, start))
       writer.byte(OP.refFunc)
+      writer.u32(map(index))
+      copied = end
+    },
+  })
+  writer.raw(expression.subarray(copied))
+  return writer.copy()
+}
+
+/** The expression with every global index replaced by what `map` makes of it. */
+export function mapGlobalReferences(
+  expression: ConstantExpression,
+  map: (globalIndex: number) => number,
+): ConstantExpression {
+  const writer = new ByteWriter(expression.length + 8)
+  let copied = 0
+  readConstantExpression(new ByteReader(expression), UNBOUNDED, {
+    globalGet(index, start, end) {
+      writer.raw(expression.subarray(copied, start))
+      writer.byte(OP.globalGet)
       writer.u32(map(index))
       copied = end
     },

@@ -6,12 +6,14 @@ import { CaissonError } from '../base/errors.ts'
 import { ByteWriter } from './byte-writer.ts'
 import { i32Constant, i32Value } from './constant-expression.ts'
 import { mapFunctions } from './map-functions.ts'
+import { mapGlobals } from './map-globals.ts'
 import {
   type CustomSection,
   type Export,
   type ExternKind,
   type FunctionType,
   type Global,
+  type GlobalType,
   type Import,
   indexSpaces,
   type Limits,
@@ -100,6 +102,25 @@ export function addFunctionImport(module: Module, from: string, name: string, ty
   const moved = mapFunctions(typed.module, (index) => (index < importedFunctions ? index : index + 1))
   const added: Import = { module: from, name, desc: { kind: 'function', type: typed.index } }
   return { module: { ...moved, imports: [...moved.imports, added] }, index: importedFunctions }
+}
+
+/**
+ * Adds imported globals behind the others. The globals that the module defines move up, and so does every
+ * reference to them.
+ *
+ * @returns `index` of the first one; the others follow it.
+ */
+export function addGlobalImports(
+  module: Module,
+  from: string,
+  added: readonly { readonly name: string; readonly type: GlobalType }[],
+): Added {
+  const { importedGlobals } = indexSpaces(module)
+  const moved = mapGlobals(module, (index) => (index < importedGlobals ? index : index + added.length))
+  const imports = added.map(
+    ({ name, type }): Import => ({ module: from, name, desc: { kind: 'global', global: type } }),
+  )
+  return { module: { ...moved, imports: [...moved.imports, ...imports] }, index: importedGlobals }
 }
 
 /** A function to add. `code` is instructions with the final `end`. */

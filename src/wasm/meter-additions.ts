@@ -8,11 +8,13 @@ import type { CodeContext } from './code-context.ts'
 import { CodeWriter } from './code-writer.ts'
 import { BULK_BY_OPCODE } from './cost.ts'
 import type { DecodedBody } from './decoded-body.ts'
-import { addExport, addFunction, addGlobal, addType, type NewFunction } from './edit.ts'
+import { addExport, addFunction, addGlobal, addGlobalImports, addType, type NewFunction } from './edit.ts'
 import { mapFunctions } from './map-functions.ts'
 import {
   DEPTH_EXPORT,
+  DEPTH_IMPORT,
   FUEL_EXPORT,
+  FUEL_IMPORT,
   INITIAL_DEPTH,
   INITIAL_FUEL,
   METER_NAMESPACE,
@@ -21,12 +23,39 @@ import {
   REFILL_IMPORT,
 } from './meter-options.ts'
 import type { MeterRuntime } from './meter-runtime.ts'
-import type { FunctionBody, FunctionType, Import, Module } from './module.ts'
+import {
+  type FunctionBody,
+  type FunctionType,
+  type GlobalType,
+  type Import,
+  indexSpaces,
+  type Module,
+} from './module.ts'
 import { OP } from './opcode-table.ts'
 import { ResultBlocks } from './result-block.ts'
 import { I32, I64 } from './value-type.ts'
 
 const REFILL_TYPE: FunctionType = { params: [I32], results: [I64] }
+const FUEL_TYPE: GlobalType = { value: I64, mutable: true }
+const DEPTH_TYPE: GlobalType = { value: I32, mutable: true }
+
+/**
+ * The module with the counters as its last imported globals: they stand there before it is metered, because the
+ * globals that it defines move.
+ */
+export function importCounters(module: Module): Module {
+  return addGlobalImports(module, METER_NAMESPACE, [
+    { name: FUEL_IMPORT, type: FUEL_TYPE },
+    { name: DEPTH_IMPORT, type: DEPTH_TYPE },
+  ]).module
+}
+
+/** How counters and additions are made. */
+export interface AdditionOptions {
+  /** Whether the counters are the last two imported globals already. */
+  readonly shared: boolean
+  readonly reportsGrowth: boolean
+}
 
 /** Collects additions while bodies are rewritten. */
 export class MeterAdditions {
@@ -35,26 +64,29 @@ export class MeterAdditions {
   /** Index of the imported `refill`, right behind the imports that were there. */
   readonly #refillImport: number
   readonly #firstAdded: number
+  readonly #options: AdditionOptions
   readonly #functions: NewFunction[] = []
   readonly #bulk = new Map<string, number>()
   /** For wrappers around bodies. */
   readonly resultBlocks: ResultBlocks
   readonly runtime: MeterRuntime
 
-  constructor(module: Module, context: CodeContext) {
+  constructor(module: Module, context: CodeContext, options: AdditionOptions) {
+    this.#options = options
     this.#context = context
     this.#original = module
     this.resultBlocks = new ResultBlocks(module)
     this.#refillImport = context.importedFunctions
     this.#firstAdded = context.functions.length + 1
-    const fuelGlobal = context.globals
+    const fuelGlobal = options.shared ? indexSpaces(module).importedGlobals - 2 : context.globals
     const refillFunction = this.#add(this.#refill(fuelGlobal))
     this.runtime = {
       fuelGlobal,
-      depthGlobal: context.globals + 1,
+      depthGlobal: fuelGlobal + 1,
       refillFunction,
       refillCachedFunction: this.#add(refillCached(fuelGlobal, refillFunction)),
       deepFunction: this.#add(this.#deep()),
+      growthReport: options.reportsGrowth ? this.#refillImport : undefined,
     }
   }
 
@@ -104,11 +136,14 @@ export class MeterAdditions {
       bodies,
     }
     for (const added of this.#functions) module = addFunction(module, added).module
-    const fuel = addGlobal(module, { type: { value: I64, mutable: true }, init: constantI64(INITIAL_FUEL) })
-    module = addExport(fuel.module, { name: FUEL_EXPORT, kind: 'global', index: fuel.index })
-    const init = new CodeWriter().i32(INITIAL_DEPTH).op(OP.end).out.copy()
-    const depth = addGlobal(module, { type: { value: I32, mutable: true }, init })
-    return addExport(depth.module, { name: DEPTH_EXPORT, kind: 'global', index: depth.index })
+    const { fuelGlobal, depthGlobal } = this.runtime
+    if (!this.#options.shared) {
+      module = addGlobal(module, { type: FUEL_TYPE, init: constantI64(INITIAL_FUEL) }).module
+      const init = new CodeWriter().i32(INITIAL_DEPTH).op(OP.end).out.copy()
+      module = addGlobal(module, { type: DEPTH_TYPE, init }).module
+    }
+    module = addExport(module, { name: FUEL_EXPORT, kind: 'global', index: fuelGlobal })
+    return addExport(module, { name: DEPTH_EXPORT, kind: 'global', index: depthGlobal })
   }
 
   /** `() -> ()`: asks for more fuel; a negative answer traps here. */

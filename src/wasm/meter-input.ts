@@ -1,6 +1,7 @@
 /** What a module must not contain before it is metered, and what it loses. */
 import { CaissonError } from '../base/errors.ts'
 import { exportStart, filterCustomSections } from './edit.ts'
+import { importCounters } from './meter-additions.ts'
 import { METER_NAMESPACE, type MeterOptions, START_EXPORT } from './meter-options.ts'
 import type { Module } from './module.ts'
 
@@ -23,7 +24,8 @@ export function prepareModule(module: Module, options: MeterOptions): Module {
   const prepared = filterCustomSections(module, ({ name }) =>
     name === 'name' ? keepNames : !STALE.test(name),
   )
-  return options.start === 'keep' ? prepared : exportStart(prepared, START_EXPORT)
+  const started = options.start === 'keep' ? prepared : exportStart(prepared, START_EXPORT)
+  return options.counters === 'shared' ? importCounters(started) : started
 }
 
 function taken(what: string): CaissonError {

@@ -51,6 +51,18 @@ export interface MeterOptions {
    *   have a short one.
    */
   readonly start?: 'export' | 'keep'
+  /**
+   * Where the counters live.
+   *
+   * - `own` (default): the module defines them. One instance, one count.
+   * - `shared`: it imports them, as `FUEL_IMPORT` and `DEPTH_IMPORT`. All modules of one guest get the same two
+   *   globals: those that the host made, or those that the module with `own` counters exports.
+   *
+   * Charges and checks stand at the same places in both.
+   */
+  readonly counters?: 'own' | 'shared'
+  /** Whether `refill(REFILL_GROWTH)` is called when a memory or a table could not grow (default false). */
+  readonly reportsGrowth?: boolean
 }
 
 /** What `meter` did. */
@@ -91,6 +103,9 @@ export interface Metered {
 export const METER_NAMESPACE = 'caisson'
 /** Name of the imported function: `(kind: i32) -> i64`. */
 export const REFILL_IMPORT = 'refill'
+/** Names of the imported counters, where they are `shared`: mutable globals, an i64 and an i32. */
+export const FUEL_IMPORT = 'fuel'
+export const DEPTH_IMPORT = 'depth'
 /** Export name of the fuel counter: a mutable i64 global that counts down. */
 export const FUEL_EXPORT = 'caisson.fuel'
 /** Export name of the depth counter: a mutable i32 global, estimated bytes of native stack that are left. */
@@ -101,6 +116,8 @@ export const START_EXPORT = 'caisson.start'
 export const REFILL_FUEL = 0
 /** `kind` when the depth allowance fell below zero. */
 export const REFILL_DEPTH = 1
+/** `kind` when a memory or a table could not grow: the module goes on, and what is answered does not matter. */
+export const REFILL_GROWTH = 2
 /** Fuel that a fresh instance has until the host sets it: a start function that was kept runs before the host can. */
 export const INITIAL_FUEL = 1_000_000_000_000_000n
 /** Depth allowance, in estimated bytes, that a fresh instance has until the host sets it. */

@@ -10,4 +10,6 @@ export interface MeterRuntime {
   readonly refillCachedFunction: number
   /** `() -> ()`: the depth allowance fell below zero. */
   readonly deepFunction: number
+  /** The imported function that is told of growth that failed; undefined if it is not. */
+  readonly growthReport: number | undefined
 }

@@ -2,7 +2,8 @@
  * Makes any core module count its work in fuel and its recursion in bytes, and stop when either is used up.
  *
  * The metered module imports one function, `caisson.refill (kind: i32) -> i64`, and exports two mutable globals:
- * `caisson.fuel` (i64, counts down) and `caisson.depth` (i32, counts down, back up on every way out).
+ * `caisson.fuel` (i64, counts down) and `caisson.depth` (i32, counts down, back up on every way out). It defines
+ * them, or imports those that several modules share (`MeterOptions.counters`).
  *
  * 1. Exact: when an export has returned, or thrown an exception, the counter has gone down by the prices
  *    (`cost.ts`) of exactly the instructions that were executed. Where charges stand never shows in the total.
@@ -23,6 +24,7 @@
 
 import { buildFlowGraph } from './build-flow-graph.ts'
 import { ByteWriter } from './byte-writer.ts'
+import { callCounts } from './call-counts.ts'
 import { buildCallGraph, type CallGraph } from './call-graph.ts'
 import { capModule } from './cap.ts'
 import { type BlockCalls, type CheckSummary, chooseChecks, MAX_BLOCK } from './check-sites.ts'
@@ -49,7 +51,7 @@ import { OP } from './opcode-table.ts'
 import { parseModule } from './parse-module.ts'
 import { type LookPoints, placeCharges } from './placement.ts'
 import { cutRecursion, type RecursionCuts } from './recursion.ts'
-import { type ModuleScan, mayUnwind, scanModule } from './scan-module.ts'
+import { type ModuleScan, mayUnwind, scanSteps } from './scan-module.ts'
 
 export type { Metered, MeterOptions } from './meter-options.ts'
 
@@ -61,9 +63,32 @@ export type { Metered, MeterOptions } from './meter-options.ts'
  *   module needs more memory or table entries from the start than the options allow.
  */
 export function meter(wasm: Uint8Array, options: MeterOptions): Metered {
+  const steps = meterSteps(wasm, options)
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** Share of the work that is done when all bodies were looked at, and none rewritten. */
+const SCANNED = 0.2
+
+/**
+ * Meters a core module function by function, so that its caller can do something else in between. Yields how much
+ * is done, from 0 to 1. What it returns and throws is that of `meter`.
+ */
+export function* meterSteps(wasm: Uint8Array, options: MeterOptions): Generator<number, Metered, void> {
   const module = prepareModule(capModule(parseModule(wasm), options), options)
-  const pass = new MeterPass(module, options)
-  const metered = encodeModule(pass.run())
+  const context = codeContext(module)
+  const functions = Math.max(1, module.functions.length)
+  const looks = scanSteps(module, context)
+  let look = looks.next()
+  for (; look.done !== true; look = looks.next()) yield (SCANNED * look.value) / functions
+  const pass = new MeterPass(module, options, context, look.value)
+  const work = pass.steps()
+  let step = work.next()
+  for (; step.done !== true; step = work.next()) yield SCANNED + ((1 - SCANNED) * step.value) / functions
+  const metered = encodeModule(step.value)
   return { wasm: metered, report: pass.report(wasm.length, metered.length) }
 }
 
@@ -92,42 +117,23 @@ class MeterPass {
   #longest = 0
   #owed = 0
 
-  constructor(module: Module, options: MeterOptions) {
+  constructor(module: Module, options: MeterOptions, context: CodeContext, scan: ModuleScan) {
     this.#module = module
     this.#options = options
-    this.#context = codeContext(module)
-    const context = this.#context
-    this.#scan = scanModule(module, context)
+    this.#context = context
+    this.#scan = scan
     this.#calls = buildCallGraph(module, context, this.#scan, options.importsMayCallBack !== false)
-    this.#cuts = cutRecursion(this.#calls, this.#scan.functions, this.#callCounts())
-    this.#additions = new MeterAdditions(module, context)
+    const counts = callCounts(scan, context, options.frequencies)
+    this.#cuts = cutRecursion(this.#calls, this.#scan.functions, counts)
+    this.#additions = new MeterAdditions(module, context, {
+      shared: options.counters === 'shared',
+      reportsGrowth: options.reportsGrowth === true,
+    })
     this.#summaries = new Array<CheckSummary>(this.#calls.nodes).fill(IMPORT)
     this.#entryCharges = new Float64Array(module.functions.length)
     for (const [index, cut] of this.#cuts.checked.entries())
       if (cut === 1) this.#summaries[index] = CHECKED_CALLEE
     this.#flow = this.#flowContext()
-  }
-
-  /** How often each defined function is called: measured, or guessed from how many others call it. */
-  #callCounts(): Float64Array {
-    const { frequencies } = this.#options
-    const counts = new Float64Array(this.#module.functions.length)
-    if (frequencies !== undefined) {
-      for (let index = 0; index < counts.length; index++) {
-        counts[index] = frequencies.get(this.#context.importedFunctions + index)?.[0] ?? 0
-      }
-      return counts
-    }
-    for (const { callees } of this.#scan.functions) {
-      for (const callee of callees) {
-        const index = callee - this.#context.importedFunctions
-        if (index >= 0) counts[index] = (counts[index] as number) + 1
-      }
-    }
-    for (const [index, { instructions }] of this.#scan.functions.entries()) {
-      counts[index] = (counts[index] as number) / (10 + instructions)
-    }
-    return counts
   }
 
   #flowContext(): FlowContext {
@@ -175,12 +181,19 @@ class MeterPass {
     return callee !== undefined && (callee.through < 0 || callee.before >= 0 || callee.after >= 0)
   }
 
-  run(): Module {
+  /** Rewrites everything; yields how many functions are done. */
+  *steps(): Generator<number, Module, void> {
     const { functions } = this.#calls
     const bodies = new Array<FunctionBody>(functions)
+    let done = 0
     for (const node of this.#cuts.order) {
-      if (node < functions) bodies[node] = this.#rewrite(node)
-      else this.#summaries[node] = this.#joinTargets(node)
+      if (node >= functions) {
+        this.#summaries[node] = this.#joinTargets(node)
+        continue
+      }
+      bodies[node] = this.#rewrite(node)
+      done += 1
+      yield done
     }
     return this.#additions.finish(bodies)
   }

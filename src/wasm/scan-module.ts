@@ -42,13 +42,24 @@ export function mayUnwind(scan: ModuleScan, importsMayThrow: boolean): boolean {
 
 /** Decodes every body once, which also checks it. */
 export function scanModule(module: Module, context: CodeContext): ModuleScan {
+  const steps = scanSteps(module, context)
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** As `scanModule`; yields how many bodies are done. */
+export function* scanSteps(module: Module, context: CodeContext): Generator<number, ModuleScan, void> {
   const body = new DecodedBody()
   let features = 0
-  const functions = module.bodies.map((bytes, index) => {
-    decodeBody(context, bytes, context.importedFunctions + index, body)
+  const functions: FunctionSummary[] = []
+  for (const bytes of module.bodies) {
+    decodeBody(context, bytes, context.importedFunctions + functions.length, body)
     features |= body.features
-    return summarise(body)
-  })
+    functions.push(summarise(body))
+    yield functions.length
+  }
   const used = new Set<string>()
   for (const [bit, name] of FEATURES.entries()) if (bit > 0 && (features & (1 << bit)) !== 0) used.add(name)
   return { functions, features: used }
