@@ -40,7 +40,7 @@ export function eventWords(event: RunEvent, timeMs: number): string {
     case 'compensated':
       return event.left.length === 0
         ? 'all that was done is undone'
-        : `undone, but for ${event.left.map(shown).join(', ')}`
+        : `undone, but for ${event.left.map(shown).join(', ')}${event.more === undefined ? '' : ` and ${event.more} more`}`
     case 'node_started':
       return event.attempt > 1 ? `started, attempt ${event.attempt}` : 'started'
     case 'node_skipped':

@@ -10,6 +10,7 @@ import { shownText } from '../render/shown-text.ts'
 import type { Style } from '../render/style.ts'
 import { budgetTexts, usedTexts } from './budget-text.ts'
 import { type NodeTextSetting, rowText, runningText, waitText } from './node-text.ts'
+import { someOf } from './some-of.ts'
 import { treeRows } from './tree-rows.ts'
 import { visitNodeViews } from './visit-node-views.ts'
 
@@ -117,14 +118,9 @@ function waitLines({ nodes }: FramedRun, nowMs: number): readonly string[] {
     else others.push(`${escapeText(node.path)} ${text}`)
   })
   return [
-    ...(people.length === 0 ? [] : [`a person is asked: ${someOf(people)}`]),
-    ...(others.length === 0 ? [] : [someOf(others)]),
+    ...(people.length === 0 ? [] : [`a person is asked: ${someOf(people, MOST_WAITING)}`]),
+    ...(others.length === 0 ? [] : [someOf(others, MOST_WAITING)]),
   ]
-}
-
-function someOf(texts: readonly string[]): string {
-  const rest = texts.length - MOST_WAITING
-  return `${texts.slice(0, MOST_WAITING).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
 
 function paintDim(text: string, style: Style): readonly LinePiece[] {

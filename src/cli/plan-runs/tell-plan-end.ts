@@ -19,9 +19,11 @@ import { type NextCommand, nextCommands } from './next-commands.ts'
 import { nextLines } from './next-lines.ts'
 import type { PlanSession } from './plan-session.ts'
 import { doubtLines, type RequestSetting, requestLines } from './request-lines.ts'
+import { someOf } from './some-of.ts'
 
 const MOST_REQUESTS = 5
 const MOST_LINES = 12
+const MOST_LEFT = 20
 
 /** @param asked what the command was to do: a run that is cancelled did what `cancel` says */
 export async function tellPlanEnd(
@@ -123,7 +125,10 @@ function headLines(
         ? line('undone:', `${why}all that was done is undone`, style.yellow)
         : line(
             'undone:',
-            `${why}but for ${outcome.left.map((path) => escapeText(path)).join(', ')}`,
+            `${why}but for ${someOf(
+              outcome.left.map((path) => escapeText(path)),
+              MOST_LEFT,
+            )}`,
             style.red,
           )
     }

@@ -37,6 +37,14 @@ export class ExpressionFailed extends Error {
 /** What a template can name beside nodes, where that differs from its scope: `state` after a round, `output` of what is undone. */
 export type Overrides = Readonly<Record<string, ValueRef>>
 
+/** A value, and the names of what of it is meant. */
+interface Source {
+  readonly ref: ValueRef
+  readonly members?: readonly (string | number)[]
+}
+
+const NULL: ValueRef = { value: null }
+
 export class Evaluator {
   readonly #state: RunState
   readonly #values: RunValues
@@ -88,50 +96,50 @@ export class Evaluator {
     const reference = parseReference(text)
     if (typeof reference === 'string') throw new CaissonError('invalid_plan', `A reference ${reference}.`)
     const { source, pointer } = reference
-    let value = await this.#source(source, scope, overrides)
-    for (const part of pointer) {
-      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return null
-      value = (value as Readonly<Record<string, unknown>>)[part]
-    }
-    return value ?? null
+    const found = this.#source(source, scope, overrides)
+    if (found === undefined) return null
+    const { ref, members = [] } = found
+    return (await this.#values.load(ref, [...members, ...pointer])) ?? null
   }
 
-  async #source(name: string, scope: ScopeState, overrides: Overrides): Promise<unknown> {
+  #source(name: string, scope: ScopeState, overrides: Overrides): Source | undefined {
     const override = Object.hasOwn(overrides, name) ? overrides[name] : undefined
-    if (override !== undefined) return this.#values.load(override)
+    if (override !== undefined) return { ref: override }
     for (let at: ScopeState | undefined = scope; at !== undefined; at = at.owner?.scope) {
       if (Object.hasOwn(at.plan.scope.nodes, name)) {
-        const output = at.nodes.get(name)?.output
-        return output === undefined ? null : this.#values.load(output)
+        const ref = at.nodes.get(name)?.output
+        return ref && { ref }
       }
-      const own = await this.#ownSource(name, at)
-      if (own !== undefined) return own.value
+      const own = this.#ownSource(name, at)
+      if (own !== undefined) return own
       // A plan in a plan sees nothing of what is around it.
       if (at.owner?.node.kind === 'plan') break
     }
-    return null
+    return undefined
   }
 
   /** What a scope itself gives: undefined where it is one around it that does. */
-  async #ownSource(name: string, scope: ScopeState): Promise<{ readonly value: unknown } | undefined> {
+  #ownSource(name: string, scope: ScopeState): Source | undefined {
     const { owner, index } = scope
     switch (name) {
       case 'input': {
         if (owner !== undefined && owner.node.kind !== 'plan') return undefined
         const ref = owner === undefined ? this.#state.input : owner.input
-        return { value: ref === undefined ? null : await this.#values.load(ref) }
+        return { ref: ref ?? NULL }
       }
-      case 'item': {
-        if (owner?.node.kind !== 'each' || owner.input === undefined) return undefined
-        const list = await this.#values.load(owner.input)
-        return { value: Array.isArray(list) ? list[index] : null }
-      }
+      case 'item':
+        // Only the item is copied: all of them together would cost the square of the list.
+        return owner?.node.kind === 'each' && owner.input !== undefined
+          ? { ref: owner.input, members: [index] }
+          : undefined
       case 'index':
-        return owner?.node.kind === 'each' || owner?.node.kind === 'loop' ? { value: index } : undefined
+        return owner?.node.kind === 'each' || owner?.node.kind === 'loop'
+          ? { ref: { value: index } }
+          : undefined
       case 'state': {
         if (owner?.node.kind !== 'loop') return undefined
         const ref = owner.roundState ?? owner.input
-        return { value: ref === undefined ? null : await this.#values.load(ref) }
+        return { ref: ref ?? NULL }
       }
       default:
         return undefined

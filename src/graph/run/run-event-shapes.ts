@@ -240,7 +240,7 @@ export const RUN_EVENT_SHAPES: Readonly<Record<EventType, Shape>> = {
   completed: event<'completed'>({ output: VALUE }),
   failed: event<'failed'>({ error: FAILURE }),
   cancelled: event<'cancelled'>({}),
-  compensated: event<'compensated'>({ left: list(PATH, { max: MOST_LISTED }) }),
+  compensated: event<'compensated'>({ left: list(PATH, { max: MOST_LISTED }), more: optional(COUNT) }),
   node_started: nodeEvent<'node_started'>({ attempt: COUNT, input: VALUE }),
   node_skipped: nodeEvent<'node_skipped'>({
     reason: oneOf(['condition', 'not_chosen', 'not_needed', 'skipped_before', 'decided']),

@@ -144,8 +144,8 @@ export type RunEvent =
   | { readonly type: 'completed'; readonly output: ValueRef }
   | { readonly type: 'failed'; readonly error: Failure }
   | { readonly type: 'cancelled' }
-  /** All that could be undone was; `left` names the nodes that could not. */
-  | { readonly type: 'compensated'; readonly left: readonly string[] }
+  /** All that could be undone was; `left` names nodes that could not, the first hundred, and `more` counts the others. */
+  | { readonly type: 'compensated'; readonly left: readonly string[]; readonly more?: number }
   | NodeEvent
 
 /** What executed an attempt of a program: with it, the attempt can be executed again. */

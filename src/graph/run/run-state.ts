@@ -11,6 +11,7 @@ import { CaissonError } from '../../base/errors.ts'
 import type { Plan } from '../plan/plan.ts'
 import { UNDO } from '../plan/rights-at.ts'
 import { GrantBook } from './grant-book.ts'
+import { leftUndone } from './left-undone.ts'
 import { RunLoops } from './loop-guard.ts'
 import type { NodeState, ScopeState } from './node-state.ts'
 import { checkDecided, hasUnusedDecision, noteAsked, noteDecision, useDecisions } from './requests.ts'
@@ -167,7 +168,7 @@ export class RunState {
         }
         break
       case 'compensated':
-        this.left = event.left
+        this.left = leftUndone(this.nodes)
         break
       case 'confirmed': {
         if (this.frozen?.reason === 'loop_guard') this.loops.clear()

@@ -70,18 +70,27 @@ export class RunValues {
     this.#added.push(digest)
   }
 
-  /** A copy of the value. @throws CaissonError `corrupted`, `not_found`, `store_failed` */
-  async load(ref: ValueRef): Promise<unknown> {
-    if ('value' in ref) return copyValue(ref.value, VALUE_LIMITS)
+  /**
+   * A copy of the value, or of what stands in it behind own members of these names, one after the other; null where they
+   * lead nowhere. It costs what is copied, however large the rest is.
+   * @throws CaissonError `corrupted`, `not_found`, `store_failed`
+   */
+  async load(ref: ValueRef, members: readonly (string | number)[] = []): Promise<unknown> {
+    return copyValue(behind((await this.#read(ref)).value, members), VALUE_LIMITS)
+  }
+
+  /** The value itself: nobody changes it. */
+  async #read(ref: ValueRef): Promise<{ readonly value: unknown }> {
+    if ('value' in ref) return ref
     const held = this.#held.get(ref.digest)
-    if (held !== undefined) return copyValue(held.value, VALUE_LIMITS)
+    if (held !== undefined) return held
     const { digest, bytes: size, pieces = [digest] } = ref
     const bytes = await joinValue(pieces, Math.min(size, ENCODED_BYTES), (id) => this.#get(id))
     if (bytes === undefined || sha256(bytes) !== digest)
       throw new CaissonError('corrupted', `The value ${digest} of the run was changed in the store.`)
     const value = decodeCanonical(bytes, VALUE_LIMITS)
     this.#hold(digest, value, bytes.length)
-    return copyValue(value, VALUE_LIMITS)
+    return { value }
   }
 
   async #get(digest: Digest): Promise<Uint8Array> {
@@ -100,4 +109,13 @@ export class RunValues {
       this.#heldBytes -= freed
     }
   }
+}
+
+function behind(value: unknown, members: readonly (string | number)[]): unknown {
+  let at = value
+  for (const member of members) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, member)) return null
+    at = (at as Readonly<Record<string | number, unknown>>)[member]
+  }
+  return members.length === 0 ? at : (at ?? null)
 }

@@ -12,6 +12,7 @@
 import { asError } from '../../base/errors.ts'
 import { wallEndMs } from './budgets.ts'
 import { HoldingNodes } from './holding-nodes.ts'
+import { compensatedEvent } from './left-undone.ts'
 import { type Action, dueMs, nextActions, nextDueMs } from './next-actions.ts'
 import type { NodeState } from './node-state.ts'
 import { noneLeft } from './none-left.ts'
@@ -249,10 +250,7 @@ export class Runner {
     const { state } = this.#run
     if (as === 'cancelled') this.#run.emit({ type: 'cancelled' })
     else if (as === 'failed') this.#run.emit({ type: 'failed', error: state.failure?.error ?? UNKNOWN })
-    else {
-      const left = [...state.nodes].filter(({ status }) => status === 'uncompensated')
-      this.#run.emit({ type: 'compensated', left: left.map(({ path }) => path) })
-    }
+    else this.#run.emit(compensatedEvent(state.nodes))
   }
 }
 

@@ -11,10 +11,11 @@ import { CaissonError } from '../../../base/errors.ts'
 import { type PersonRequest, requestDigest } from '../../../capability/person-request.ts'
 import type { EvaluateExpression, Overrides } from '../../../graph/run/evaluate.ts'
 import { Evaluator } from '../../../graph/run/evaluate.ts'
+import { compensatedEvent } from '../../../graph/run/left-undone.ts'
 import { type Action, nextActions } from '../../../graph/run/next-actions.ts'
 import type { NodeState, ScopeState } from '../../../graph/run/node-state.ts'
 import { failureOfNode } from '../../../graph/run/run-context.ts'
-import type { NodeEvent, RecordedEvent, ValueRef } from '../../../graph/run/run-event.ts'
+import type { EventType, NodeEvent, RecordedEvent, ValueRef } from '../../../graph/run/run-event.ts'
 import type { RunState } from '../../../graph/run/run-state.ts'
 import type { RunValues } from '../../../graph/run/run-values.ts'
 import { inputOf } from '../../../graph/run/working-nodes.ts'
@@ -40,7 +41,7 @@ export interface EventChecksParts {
   readonly signal: AbortSignal
 }
 
-type EventOf<Type extends NodeEvent['type']> = Extract<RecordedEvent, { type: Type }>
+type EventOf<Type extends EventType> = Extract<RecordedEvent, { type: Type }>
 
 export class EventChecks {
   readonly #parts: EventChecksParts
@@ -76,7 +77,8 @@ export class EventChecks {
       case 'compensated':
       case 'undoing':
         if (!this.#follows((action) => endsWith(action, event.type))) throw unfollowing(event, at)
-        return
+        if (event.type !== 'compensated') return
+        return this.#left(event, at)
       case 'node_started':
         return node === undefined ? this.#begun(event, at) : this.#again(node, event, at)
       case 'node_skipped':
@@ -84,6 +86,12 @@ export class EventChecks {
       default:
         if (node !== undefined) return this.#ofNode(node, event as NodeEvent & RecordedEvent, at)
     }
+  }
+
+  #left({ left, more = 0 }: EventOf<'compensated'>, at: number): void {
+    const found = compensatedEvent(this.#parts.state.nodes)
+    const digestOf = (names: readonly string[], others: number): Digest => digestValue([names, others])
+    this.#same(at, 'output', 'what was left', digestOf(left, more), digestOf(found.left, found.more ?? 0))
   }
 
   async #ofNode(node: NodeState, event: NodeEvent & RecordedEvent, at: number): Promise<void> {
