@@ -83,6 +83,7 @@ export const NOTHING_RESERVED: Reserve = new Reserve()
 export function leftIn(state: RunState, scope: ScopeState, reserve: Reserve): Left {
   const { budget } = state.plan
   // Most things have no budget: nothing is summed up for them.
+  if (!isBoundedIn(state, scope)) return {}
   const allowed = negated(state.more)
   let left: Left =
     budget === undefined ? {} : minus(budget, addUsed(addUsed(state.used, reserve.of(undefined)), allowed))
@@ -93,6 +94,20 @@ export function leftIn(state: RunState, scope: ScopeState, reserve: Reserve): Le
     left = least(least(left, minus(at.node.budget, used)), minus(within, used))
   }
   return left
+}
+
+/** Whether a budget around the nodes of a scope bounds them. */
+function isBoundedIn({ plan }: RunState, { owner }: ScopeState): boolean {
+  if (plan.budget !== undefined) return true
+  for (let at = owner; at !== undefined; at = at.scope.owner)
+    if (at.node.budget !== undefined || (at.node.kind === 'plan' && at.node.plan.budget !== undefined))
+      return true
+  return false
+}
+
+/** Whether a node has a budget, or something around it has. */
+export function isBounded(state: RunState, { node, scope }: NodeState): boolean {
+  return node.budget !== undefined || isBoundedIn(state, scope)
 }
 
 /** What a node may still use, by its own budget too. */

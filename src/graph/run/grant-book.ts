@@ -58,7 +58,13 @@ export class GrantBook {
 
 /** Whether a right has a condition that is counted over all calls. */
 export function isCounted({ calls, bytesIn, bytesOut, rate, budgets }: PlanGrantRule): boolean {
-  return [calls, bytesIn, bytesOut, rate, budgets].some((condition) => condition !== undefined)
+  return (
+    calls !== undefined ||
+    bytesIn !== undefined ||
+    bytesOut !== undefined ||
+    rate !== undefined ||
+    budgets !== undefined
+  )
 }
 
 function keyOf(place: string, capability: string): string {

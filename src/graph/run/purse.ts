@@ -6,7 +6,9 @@
  *    it is set apart at all of them, and nobody else can take it.
  * 2. What was taken is given back only into the journal: an event says it, and from then on the journal counts it.
  * 3. A program that an earlier process began has what it took in it: that is taken before anybody else takes anything.
- * 4. That a budget around it is used up is no end of a node: it stands still before the call, and can go on with more.
+ * 4. Where nothing around a node bounds it, nothing is set apart; what it took is counted all the same. Of calls of nodes
+ *    what counts at no right is not told: by rights.
+ * 5. That a budget around it is used up is no end of a node: it stands still before the call, and can go on with more.
  */
 import type { AccountState } from '../../capability/account-state.ts'
 import type { Allowance, Shortfall, Taking } from '../../capability/allowance.ts'
@@ -14,12 +16,12 @@ import { RateWindow } from '../../capability/rate-window.ts'
 import { amountOf } from '../plan/budget-share.ts'
 import type { PlanGrantRule } from '../plan/plan.ts'
 import { type Rights, rightsAt } from '../plan/rights-at.ts'
-import { leftFor, type Reserve } from './budgets.ts'
+import { isBounded, leftFor, type Reserve } from './budgets.ts'
 import { isCounted } from './grant-book.ts'
 import type { NodeState } from './node-state.ts'
 import type { GrantUsed, Used } from './run-event.ts'
 import type { RunState } from './run-state.ts'
-import { addGrantUsed, addUsed } from './used.ts'
+import { addGrantUsed, addUsed, isNothing } from './used.ts'
 
 /** What purses of one runner have in common. */
 export interface PurseRun {
@@ -42,6 +44,9 @@ export interface PurseOptions {
 
 const PARTS = ['calls', 'bytesIn', 'bytesOut'] as const
 
+const NOTHING: GrantUsed = {}
+const UNCOUNTED: readonly (readonly [Rights, PlanGrantRule])[] = []
+
 export class Purse implements Allowance {
   /** The part of a budget that was not there when it was needed. */
   short: string | undefined
@@ -49,6 +54,8 @@ export class Purse implements Allowance {
   readonly #node: NodeState
   readonly #rights: readonly Rights[]
   readonly #options: PurseOptions
+  /** Whether a budget around the node bounds it. */
+  readonly #bounded: boolean
   /** Taken, and in no event so far. */
   #held: Used = {}
   #giveBack: (() => void)[] = []
@@ -60,6 +67,7 @@ export class Purse implements Allowance {
     this.#node = node
     this.#rights = rightsAt(run.state.plan, path)
     this.#options = options
+    this.#bounded = isBounded(run.state, node)
     this.#counted = options.counted ?? {}
   }
 
@@ -99,7 +107,7 @@ export class Purse implements Allowance {
         return false
     }
     const counts = this.#options.ofCall === true && this.#isOfNode(capability)
-    if (counts && bytes > (this.#left().bytes ?? Number.POSITIVE_INFINITY)) return false
+    if (counts && this.#bounded && bytes > (this.#left().bytes ?? Number.POSITIVE_INFINITY)) return false
     this.#take(capability, { bytesIn: bytes }, counts ? bytes : 0)
     return true
   }
@@ -129,36 +137,43 @@ export class Purse implements Allowance {
   /** What was taken since the last time: for the event that says so, before which nothing else may happen. */
   spent(): Used {
     const held = this.#held
+    if (isNothing(held)) return held
     this.#held = {}
     this.#counted = addUsed(this.#counted, held)
     const giveBack = this.#giveBack
-    this.#giveBack = []
+    if (giveBack.length > 0) this.#giveBack = []
     for (const one of giveBack) one()
     return held
   }
 
   #take(capability: string, { calls, units, ...taken }: GrantUsed, bytes: number): void {
-    const amounts = { ...(calls !== undefined && { calls }), ...(units !== undefined && { units }) }
+    const amounts: GrantUsed =
+      units !== undefined
+        ? { ...(calls !== undefined && { calls }), units }
+        : calls !== undefined
+          ? { calls }
+          : NOTHING
+    const places = this.#rulesFor(capability).map(([{ place }]) => place)
+    const byRight = places.length > 0 || this.#options.ofCall !== true
     const used: Used = {
       ...amounts,
       ...(bytes > 0 && { bytes }),
-      by: { [capability]: { ...amounts, ...taken } },
+      ...(byRight && { by: { [capability]: { ...amounts, ...taken } } }),
     }
     this.#held = addUsed(this.#held, used)
-    this.#giveBack.push(
-      this.#run.reserve.take(
-        this.#node,
-        used,
-        this.#rights.map(({ place }) => place),
-      ),
-    )
+    if (this.#bounded || places.length > 0)
+      this.#giveBack.push(this.#run.reserve.take(this.#node, used, places))
   }
 
-  *#rulesFor(capability: string): Generator<readonly [Rights, PlanGrantRule]> {
+  #rulesFor(capability: string): readonly (readonly [Rights, PlanGrantRule])[] {
+    let counted: (readonly [Rights, PlanGrantRule])[] | undefined
     for (const rights of this.#rights) {
       const rule = rights.rules.get(capability)
-      if (rule !== undefined && isCounted(rule)) yield [rights, rule]
+      if (rule === undefined || !isCounted(rule)) continue
+      counted ??= []
+      counted.push([rights, rule])
     }
+    return counted ?? UNCOUNTED
   }
 
   #missing(place: string, capability: string, rule: PlanGrantRule, taken: GrantUsed): Shortfall | undefined {
@@ -183,6 +198,7 @@ export class Purse implements Allowance {
   }
 
   #missingOfBudgets({ calls = 0, bytesOut = 0, units = {} }: GrantUsed): string | undefined {
+    if (!this.#bounded) return undefined
     const left = this.#left()
     if (left.calls !== undefined && left.calls < calls) return 'calls'
     if (this.#options.ofCall === true && left.bytes !== undefined && left.bytes < bytesOut) return 'bytes'
