@@ -77,6 +77,16 @@ export interface LoopGuardState {
   readonly idle?: number
 }
 
+/** All of it, as plain data: whoever goes on from it decides as this one would. */
+export interface LoopGuardMemory {
+  readonly calls: readonly (readonly [key: string, answer: string, count: number, atWork: number])[]
+  readonly errors: readonly (readonly [name: string, error: string, count: number])[]
+  readonly seen: readonly string[]
+  readonly last: readonly string[]
+  readonly turns: number
+  readonly idle: number
+}
+
 const MOST_CALLS = 1_024
 const MOST_SEEN = 4_096
 /** Of a state: those that happened most often. */
@@ -206,6 +216,28 @@ export class LoopGuard {
     for (const [key, answer, count] of calls) this.#calls.set(key, { answer, count, atWork: 0 })
     for (const [name, error, count] of errors) this.#errors.set(name, { error, count })
     for (const step of last) this.#seen.add(step)
+    this.#last = [...last]
+    this.#turns = turns
+    this.#idle = idle
+  }
+
+  get memory(): LoopGuardMemory {
+    return {
+      calls: [...this.#calls].map(([key, { answer, count, atWork }]) => [key, answer, count, atWork]),
+      errors: [...this.#errors].map(([name, { error, count }]) => [name, error, count]),
+      seen: [...this.#seen],
+      last: [...this.#last],
+      turns: this.#turns,
+      idle: this.#idle,
+    }
+  }
+
+  /** Goes on from what another one knew. */
+  recall({ calls, errors, seen, last, turns, idle }: LoopGuardMemory): void {
+    this.clear()
+    for (const [key, answer, count, atWork] of calls) this.#calls.set(key, { answer, count, atWork })
+    for (const [name, error, count] of errors) this.#errors.set(name, { error, count })
+    for (const step of seen) this.#seen.add(step)
     this.#last = [...last]
     this.#turns = turns
     this.#idle = idle

@@ -18,6 +18,14 @@ interface GrantUse {
 
 const NOTHING: GrantUsed = {}
 
+/** What was taken of one right: of the capability, at the place. */
+export interface GrantTaken {
+  readonly place: string
+  readonly capability: string
+  readonly used: GrantUsed
+  readonly times: readonly number[]
+}
+
 export class GrantBook {
   readonly #plan: Plan
   readonly #uses = new Map<string, GrantUse>()
@@ -45,6 +53,20 @@ export class GrantBook {
         if (use.times.length > 2 * most) use.times.splice(0, use.times.length - most)
       }
     }
+  }
+
+  /** All of it, in the order in which each right was first used. */
+  get taken(): readonly GrantTaken[] {
+    return [...this.#uses].map(([key, { used, times }]) => {
+      const [place = '', capability = ''] = key.split('\n')
+      return { place, capability, used, times: [...times] }
+    })
+  }
+
+  recall(taken: readonly GrantTaken[]): void {
+    this.#uses.clear()
+    for (const { place, capability, used, times } of taken)
+      this.#uses.set(keyOf(place, capability), { used, times: [...times] })
   }
 
   used(place: string, capability: string): GrantUsed {

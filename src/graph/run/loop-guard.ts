@@ -7,11 +7,21 @@
  * Invariant: a run that it stopped, and that somebody lets go on, begins with nothing: that person has seen it.
  */
 import { fingerprint } from '../../capability/fingerprint.ts'
-import { type LoopFound, LoopGuard, type LoopStep } from '../../capability/loop-guard.ts'
+import {
+  type LoopFound,
+  LoopGuard,
+  type LoopGuardMemory,
+  type LoopStep,
+} from '../../capability/loop-guard.ts'
 import type { Plan, PlanNode } from '../plan/plan.ts'
 import { isRepeated, placeOf } from '../plan/rights-at.ts'
 import type { NodeState } from './node-state.ts'
 import type { Failure, NodeEvent, ValueRef } from './run-event.ts'
+
+export interface RunLoopsMemory {
+  readonly guard: LoopGuardMemory
+  readonly begun: readonly (readonly [path: string, key: string, name: string])[]
+}
 
 export class RunLoops {
   readonly #guard: LoopGuard
@@ -54,6 +64,18 @@ export class RunLoops {
         return
       default:
     }
+  }
+
+  /** All of it: what it knows, and the steps that are under way. */
+  get memory(): RunLoopsMemory {
+    const begun = [...this.#begun].map(([path, { key, name }]) => [path, key, name] as const)
+    return { guard: this.#guard.memory, begun }
+  }
+
+  recall({ guard, begun }: RunLoopsMemory): void {
+    this.#guard.recall(guard)
+    this.#begun.clear()
+    for (const [path, key, name] of begun) this.#begun.set(path, { key, name })
   }
 
   /** Somebody lets it go on. */

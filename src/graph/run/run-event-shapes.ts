@@ -214,6 +214,18 @@ function nodeEvent<Type extends NodeEventType>(
   return shapeOf({ ...members, ...common, node: PATH, used: optional(USED), ran: optional(RAN) })
 }
 
+/** Of what events consist of, and states too. */
+export const EVENT_PARTS = {
+  value: VALUE,
+  failure: FAILURE,
+  used: USED,
+  grantUsed: GRANT_USED,
+  waiting: WAITING,
+  asked: ASKED,
+  inDoubt: IN_DOUBT,
+  answer: ANSWER,
+} as const satisfies Readonly<Record<string, Shape>>
+
 /** By the type of the event. */
 export const RUN_EVENT_SHAPES: Readonly<Record<EventType, Shape>> = {
   proposed: event<'proposed'>({

@@ -101,6 +101,15 @@ export class RunState {
     return this.#nodes.values()
   }
 
+  get scopes(): RunScopes {
+    return this.#scopes
+  }
+
+  /** A node of an image of the state: those around it are there already. */
+  adopt(node: NodeState): void {
+    this.#nodes.set(node.path, node)
+  }
+
   /** See `RunScopes`, as the next three. */
   get ready(): RunScopes['ready'] {
     return this.#scopes.ready
@@ -263,6 +272,8 @@ export class RunState {
         this.#scopes.expand(state, event.items)
         break
       case 'node_round':
+        // Of the rounds of a loop only the last one is kept: else a run grew with all that it ever did.
+        if (!event.done) for (const scope of state.inner.values()) this.#forget(scope)
         state.rounds = event.round + 1
         state.roundState = event.state
         state.roundsDone = event.done
@@ -334,9 +345,7 @@ export class RunState {
   }
 
   #noteUndoable(state: NodeState): void {
-    const { node } = state
-    if ((node.kind === 'program' || node.kind === 'call') && node.compensate !== undefined)
-      this.undoable.push(state)
+    if (canBeUndone(state)) this.undoable.push(state)
   }
 
   /** The first event of a node: it must be one that may begin. */
@@ -352,6 +361,18 @@ export class RunState {
     return state
   }
 
+  /** Nothing happens any more to the nodes of a scope that is over, but to those that can be undone. @returns whether one is kept */
+  #forget({ nodes }: ScopeState): boolean {
+    let keepsOne = false
+    for (const node of nodes.values()) {
+      let isKept = node.status === 'completed' && canBeUndone(node)
+      for (const scope of node.inner.values()) isKept = this.#forget(scope) || isKept
+      if (!isKept) this.#nodes.delete(node.path)
+      keepsOne ||= isKept
+    }
+    return keepsOne
+  }
+
   #leave(state: NodeState): void {
     this.#scopes.leave(state)
     state.waiting = undefined
@@ -359,6 +380,10 @@ export class RunState {
     this.toThaw.delete(state.path)
     this.toGoOn.delete(state.path)
   }
+}
+
+function canBeUndone({ node }: NodeState): boolean {
+  return (node.kind === 'program' || node.kind === 'call') && node.compensate !== undefined
 }
 
 /** What lets the run go on lets these go on too. */

@@ -1,0 +1,37 @@
+/**
+ * AssemblyScript, from npm, in this process. `abort` is left out: where it would be called, the guest traps, and so it
+ * imports nothing but what it says itself.
+ */
+import { main } from 'assemblyscript/asc'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Compiler } from './compiler.ts'
+
+const { version } = createRequire(import.meta.url)('assemblyscript/package.json') as { version: string }
+
+export const ASSEMBLYSCRIPT_COMPILER: Compiler = {
+  from: 'npm install --save-dev assemblyscript',
+  version: () => Promise.resolve(`assemblyscript ${version}`),
+
+  async compile(sample) {
+    let output: Uint8Array | undefined
+    const flags = ['--runtime', 'minimal', '--optimizeLevel', '2', '--shrinkLevel', '1', '--use', 'abort=']
+    const { error, stderr } = await main([...sample.sources, '--outFile', 'out.wasm', ...flags], {
+      readFile(name) {
+        try {
+          return readFileSync(join(sample.folder, name), 'utf8')
+        } catch {
+          // The compiler asks for files that may be there.
+          return null
+        }
+      },
+      writeFile(_name, contents) {
+        if (typeof contents !== 'string') output = contents
+      },
+      listFiles: () => [],
+    })
+    if (error !== null || output === undefined) throw new Error(`assemblyscript failed:\n${stderr.toString()}`)
+    return output
+  },
+}
