@@ -400,6 +400,22 @@ describe('what happens around a run', () => {
     expect((await caisson(['runs', ...STORE, '--all'])).stdout).toBe('')
   })
 
+  it('tells a dry run how much room its plan, values and programs take, as much as it makes then', async () => {
+    const input = JSON.stringify('x'.repeat(5_000))
+    await startAtOnce('hello.yaml', 'first', '--input', input)
+    await startAtOnce('hello.yaml', 'second', '--input', input)
+    await startAtOnce('waits.yaml', 'waits')
+    const collect = async (...more: readonly string[]): Promise<Record<string, unknown>> =>
+      (await caisson(['collect', ...STORE, '--ended', '0s', '--json', ...more])).json() as never
+    const young = await collect('--dry-run')
+    expect(young).toMatchObject({ runs: ['first', 'second'], checkpoints: 0, bytes: 0 })
+    const told = await collect('--dry-run', '--grace', '0s')
+    // What both stand on is counted once.
+    expect(told).toMatchObject({ checkpoints: 3 })
+    expect(told.bytes).toBeGreaterThan(10_000)
+    expect(await collect('--grace', '0s')).toEqual({ ...told, dryRun: false })
+  })
+
   it('is looked at again, and taken over by a fork', async () => {
     await startAtOnce('shop.yaml', 'r', '--input', '"A-1"')
     const { point, events } = await show('r')

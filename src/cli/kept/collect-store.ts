@@ -25,6 +25,7 @@ import { jsonText } from '../render/json-text.ts'
 import { refusalOf } from '../run/refusal.ts'
 import { parseDuration } from '../units/parse-duration.ts'
 import { showSize } from '../units/parse-size.ts'
+import { blobsToGo } from './blobs-to-go.ts'
 import { readKeyFile } from './key-file.ts'
 import { openStore } from './open-store.ts'
 import { requireStore } from './require-store.ts'
@@ -104,8 +105,8 @@ const NOTHING_ENDED: Ended = { runs: [], leftAlone: [], checkpoints: 0, bytes: 0
 async function removeEnded(store: RunStore, plan: CollectPlan, endedMs: number): Promise<Ended> {
   const runs: string[] = []
   const leftAlone: string[] = []
-  let checkpoints = 0
-  let bytes = 0
+  /** Of a dry run: what is old enough to make room at once. */
+  const going = new Set<string>()
   const look = (run: string): Promise<DescribedRun> =>
     describeRun(store, run, { ports: nodeCheckpointPorts, keys: plan.keys }, TENANT)
   const names = await store.runs()
@@ -113,18 +114,18 @@ async function removeEnded(store: RunStore, plan: CollectPlan, endedMs: number):
   for (const run of names.filter((name) => !parts.has(name))) {
     try {
       if (plans.has(run)) {
-        const isEnded = (): Promise<boolean> => isPlanOver(store, run, plan.keys, endedMs)
-        if (!(await isEnded())) continue
-        if (!plan.dryRun && !(await removePlanRun(store, run, parts, isEnded))) continue
+        const isEnded = (forMs: number): Promise<boolean> => isPlanOver(store, run, plan.keys, forMs)
+        if (!(await isEnded(endedMs))) continue
+        if (plan.dryRun) {
+          if (await isEnded(plan.graceMs)) for (const name of [run, ...partsOf(run, parts)]) going.add(name)
+        } else if (!(await removePlanRun(store, run, parts, () => isEnded(endedMs)))) continue
         runs.push(run)
         continue
       }
       const described = await look(run)
       if (!isOver(described, endedMs)) continue
       if (plan.dryRun) {
-        const goes = isOver(described, plan.graceMs) ? described.chain : []
-        checkpoints += goes.length
-        bytes += goes.reduce((sum, { checkpoint }) => sum + (checkpoint?.fileBytes ?? 0), 0)
+        if (isOver(described, plan.graceMs)) going.add(run)
       } else if (!(await removeHeld(store, run, async () => isOver(await look(run), endedMs)))) continue
       runs.push(run)
     } catch (error) {
@@ -132,7 +133,11 @@ async function removeEnded(store: RunStore, plan: CollectPlan, endedMs: number):
       leftAlone.push(run)
     }
   }
-  return { runs, leftAlone, checkpoints, bytes }
+  return { runs, leftAlone, ...(await blobsToGo(store, going)) }
+}
+
+function partsOf(run: string, parts: ReadonlySet<string>): readonly string[] {
+  return [...parts].filter((part) => ownerOfPart(part) === run)
 }
 
 interface SortedPlans {
@@ -173,7 +178,7 @@ async function removePlanRun(
 ): Promise<boolean> {
   return removeHeld(store, run, async () => {
     if (!(await still())) return false
-    for (const part of parts) if (ownerOfPart(part) === run) await removeHeld(store, part, async () => true)
+    for (const part of partsOf(run, parts)) await removeHeld(store, part, async () => true)
     return true
   })
 }
