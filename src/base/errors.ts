@@ -21,6 +21,8 @@ export const ERROR_CODES = {
 
   // WebAssembly modules and engines.
   invalid_module: 'The bytes are not a valid WebAssembly core module.',
+  invalid_component: 'The bytes are not a valid WebAssembly component.',
+  missing_imports: 'The component imports what nobody grants it; all of it is listed in the details.',
   unsupported_feature: 'The module uses a WebAssembly feature that cannot be metered.',
   engine_unavailable: 'The engine build with this id is not at hand.',
   engine_mismatch: 'The engine is another one than the manifest, or the checkpoint, names.',
