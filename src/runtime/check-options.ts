@@ -157,6 +157,7 @@ const RUNTIME: OptionChecks<RuntimeOptions> = {
   leaseMs: wholeFrom(100, 3_600_000),
   receipts: [isReceiptOptions, '{ sign }, with a signer'],
   checkpoints: anObject,
+  scope: [isScope, 'a list of at most 1,000 texts of 1 to 10,000 characters'],
 }
 
 /** @throws CaissonError `invalid_argument` */
@@ -238,6 +239,14 @@ function isDecision(value: unknown): boolean {
 
 function isListOfTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((text) => typeof text === 'string')
+}
+
+function isScope(value: unknown): boolean {
+  return (
+    isListOfTexts(value) &&
+    (value as readonly string[]).length <= 1_000 &&
+    (value as readonly string[]).every(({ length }) => length >= 1 && length <= 10_000)
+  )
 }
 
 function isListOfCalls(value: unknown): boolean {

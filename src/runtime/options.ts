@@ -70,6 +70,12 @@ export interface RuntimeOptions {
   readonly receipts?: { readonly sign: Signer }
   /** Keys and bounds of checkpoints. */
   readonly checkpoints?: CheckpointOptions
+  /**
+   * What its capabilities reach, in the host's own words, one text for each thing (a directory, a host, an account): 1 to
+   * 10,000 characters each, at most 1,000. It is part of what is proposed and approved of a run of a plan, and a runtime
+   * whose capabilities reach more than was approved drives none. Default: nothing is said, and nothing compared.
+   */
+  readonly scope?: readonly string[]
   /** Id of an engine build to use. Default: the newest of the source. */
   readonly engineId?: string
 }

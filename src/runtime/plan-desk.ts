@@ -69,6 +69,7 @@ export class PlanDesk {
     const signer = options.receipts?.sign
     return {
       store: watchedStore(store),
+      scope: [...new Set(options.scope ?? [])],
       leaseMs: options.leaseMs ?? DEFAULT_LEASE_MS,
       engine: machines.engine.id,
       sealing: { ...checkpoints.sealing, ...(signer && { signer }) },

@@ -4,6 +4,7 @@ import { CliError } from '../cli-error.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { shellQuote } from '../render/shell-quote.ts'
 import { refusalOf } from '../run/refusal.ts'
+import { scopeTexts } from '../run/right-scope.ts'
 
 const EXITS: ReadonlyMap<string, ExitCode> = new Map([
   ['invalid_plan', EXIT.refusedInput],
@@ -73,6 +74,15 @@ function exitOfState({ details }: CaissonError): ExitCode {
   return details.status === 'rejected' ? EXIT.denied : EXIT.usage
 }
 
+function standHint(named: string): string {
+  return `caisson show ${named} says how it stands, and what can be done.`
+}
+
+function scopeHint({ was }: CaissonError['details']): string {
+  const approved = Array.isArray(was) && was.length > 0 ? scopeTexts(was.map(String)).join(', ') : 'none'
+  return `Approved were: ${approved}. Give these --allow- flags or fewer, or propose the plan again with what it is to reach.`
+}
+
 function hintFor({ code, details }: CaissonError, { store, run = 'RUN' }: PlanWhere): string | undefined {
   const named = `${shellQuote(run)} --store ${shellQuote(store)}`
   // Of a fork: which point of the other run is meant.
@@ -85,12 +95,13 @@ function hintFor({ code, details }: CaissonError, { store, run = 'RUN' }: PlanWh
       return 'Nothing was run. Give the tools that were approved, or propose the plan again: caisson plan propose FILE.'
     case 'confirmation_required':
       return `caisson show ${named} says how it stands, and the POINT for --confirm POINT.`
-    case 'in_doubt':
     case 'approval_mismatch':
+      return details.differs === 'scope' ? scopeHint(details) : standHint(named)
+    case 'in_doubt':
     case 'approval_expired':
     case 'invalid_transition':
     case 'unknown_event':
-      return `caisson show ${named} says how it stands, and what can be done.`
+      return standHint(named)
     default:
       return undefined
   }

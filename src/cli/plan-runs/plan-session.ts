@@ -9,8 +9,10 @@ import { makeStore, openStore } from '../kept/open-store.ts'
 import { requireStore } from '../kept/require-store.ts'
 import { pathsOfPlace } from '../kept/store-place.ts'
 import { findPackageRoot } from '../package-root.ts'
-import { grantRights } from '../run/grant-rights.ts'
+import { grantRights, type Rights } from '../run/grant-rights.ts'
+import { scopeWithin } from '../run/right-scope.ts'
 import { ToolFailures } from '../run/tool-failures.ts'
+import { approvedScope } from './approved-scope.ts'
 import { planRefusalOf } from './plan-refusal.ts'
 
 /** Of a program of a plan, engine included. */
@@ -49,14 +51,20 @@ export async function inPlanSession<T>(
 ): Promise<T> {
   const place = requireStore(given, command, io.cwd)
   const keys = await readKeyFile(given.value('key-file'), io.cwd)
-  const rights = tools ? await grantRights(given, pathsOfPlace(place), io.cwd) : undefined
-  const failures = new ToolFailures(rights?.tools ?? [], findPackageRoot().code)
+  const store = await (makes ? makeStore : openStore)(place)
+  let rights: Rights | undefined
   try {
-    const store = await (makes ? makeStore : openStore)(place)
+    // Of what is proposed only now there is none.
+    const approved = run === undefined || makes ? undefined : await approvedScope(store, keys, run)
+    rights = tools
+      ? await grantRights(given, pathsOfPlace(place), io.cwd, approved && { scope: approved })
+      : undefined
+    const failures = new ToolFailures(rights?.tools ?? [], findPackageRoot().code)
     try {
       const runtime = await openRuntime({
         store,
         capabilities: rights?.capabilities ?? [],
+        scope: scopeWithin(rights?.scope ?? [], approved ?? []),
         maxMemoryBytes: MOST_MEMORY,
         checkpoints: { keys, limits: { maxMemoryBytes: MOST_MEMORY, maxFileBytes: MOST_MEMORY } },
         onCapabilityError: (failure) => failures.add(failure),
@@ -69,10 +77,9 @@ export async function inPlanSession<T>(
       }
     } catch (error) {
       throw planRefusalOf(error, { store: place.name, run })
-    } finally {
-      await store.close()
     }
   } finally {
     await rights?.close()
+    await store.close()
   }
 }

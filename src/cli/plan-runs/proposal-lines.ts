@@ -14,6 +14,7 @@ import type { CliOutput } from '../cli-io.ts'
 import { planTree } from '../plan/plan-tree.ts'
 import { styleFor } from '../render/style.ts'
 import { textWidth } from '../render/text-width.ts'
+import { scopeTexts } from '../run/right-scope.ts'
 import { valueField } from './request-lines.ts'
 
 const MOST_INPUT_LINES = 200
@@ -27,6 +28,8 @@ export interface Proposal {
   readonly input: unknown
   /** Of how each tool describes itself, by its name. */
   readonly tools: Readonly<Record<string, Digest>>
+  /** What they reach: directories and hosts. */
+  readonly scope: readonly string[]
 }
 
 /** As the run has it written down. @throws CaissonError what reading throws */
@@ -34,21 +37,22 @@ export async function readProposed(run: PlanRun, store: RunStore): Promise<Propo
   for await (const { event } of run.events({ until: 'now', types: ['proposed'] })) {
     if (event.type !== 'proposed') continue
     const input = await new RunValues(store).load(event.input)
-    return { plan: run.plan, digest: run.digest, input, tools: event.tools }
+    return { plan: run.plan, digest: run.digest, input, tools: event.tools, scope: event.scope ?? [] }
   }
-  return { plan: run.plan, digest: run.digest, input: null, tools: {} }
+  return { plan: run.plan, digest: run.digest, input: null, tools: {}, scope: [] }
 }
 
 /** Members of the document for machines. */
-export function proposalJson({ plan, input, tools }: Proposal): object {
-  return { grants: plan.grants ?? [], input: toTaggedJson(input), tools, document: plan }
+export function proposalJson({ plan, input, tools, scope }: Proposal): object {
+  return { grants: plan.grants ?? [], scope, input: toTaggedJson(input), tools, document: plan }
 }
 
-export function proposalText({ plan, digest, input, tools }: Proposal, output: CliOutput): string {
+export function proposalText({ plan, digest, input, tools, scope }: Proposal, output: CliOutput): string {
   const style = styleFor(output)
   const setting = { width: textWidth(output), style, nowMs: Date.now(), mostLines: MOST_INPUT_LINES }
   const lines = [
     ...programLines(plan, (text) => style.dim(text)),
+    ...scopeTexts(scope).map((one) => `    ${style.dim('may reach'.padEnd(LABEL))}${escapeText(one)}`),
     ...valueField('input', input, setting),
     ...Object.entries(tools).map(
       ([name, tool]) => `    ${style.dim('tool'.padEnd(LABEL))}${escapeText(name)}  ${style.dim(tool)}`,

@@ -234,6 +234,7 @@ export const RUN_EVENT_SHAPES: Readonly<Record<EventType, Shape>> = {
     plan: DIGEST,
     input: VALUE,
     tools: TOOLS,
+    scope: optional(list(text({ min: 1, max: 10_000 }), { min: 1, max: 1_000 })),
     by: NAME,
     from: optional(list(ORIGIN, { min: 1, max: MOST_LISTED })),
   }),

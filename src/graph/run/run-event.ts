@@ -114,6 +114,8 @@ export type RunEvent =
       readonly input: ValueRef
       /** Capabilities that the plan may call, and the digests of how they describe themselves. */
       readonly tools: Readonly<Record<string, Digest>>
+      /** What they reach, in the words of the host: directories, hosts. Left out: nothing that it says. */
+      readonly scope?: readonly string[]
       readonly by: string
       /** Of a fork: where it comes from, the oldest run first. */
       readonly from?: readonly Origin[]

@@ -30,6 +30,8 @@ export interface PlanRunParts {
   readonly plans: PlanShelf
   /** Versions of the tools of this runtime, for those that are named. @throws CaissonError `unknown_capability` */
   readonly tools: (names: readonly string[]) => Readonly<Record<string, Digest>>
+  /** What they reach. */
+  readonly scope: readonly string[]
   readonly openGate: (grants: readonly Grant[], options: PlanGateOptions & { readonly lease: Lease }) => Gate
   readonly runProgram: (source: string, options: RunOptions) => Promise<Outcome>
   /** What a program is started with, but for what it may call. */

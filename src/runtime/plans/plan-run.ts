@@ -120,11 +120,12 @@ export interface PlanRun {
   approve(options: ApproveOptions): Promise<void>
   /** Rejects what was proposed; takes an approval back as long as the run has not started. */
   reject(options: ReasonOptions): Promise<void>
-  /** Starts what was approved. @throws CaissonError `tool_changed` */
+  /** Starts what was approved. @throws CaissonError `tool_changed`, `approval_mismatch` where tools reach further than was approved */
   start(options: StartOptions): Promise<void>
   /**
    * Goes on with a run that was interrupted, stands still, or waits.
-   * @throws CaissonError `confirmation_required` with `details: { point }`, `in_doubt` with `details: { nodes }`, `tool_changed`
+   * @throws CaissonError `confirmation_required` with `details: { point }`, `in_doubt` with `details: { nodes }`, `tool_changed`,
+   *   `approval_mismatch` as `start`
    */
   resume(options: ResumePlanOptions): Promise<void>
   /** Decides over requests, all of them or none. @throws CaissonError `approval_mismatch`, `approval_expired` */

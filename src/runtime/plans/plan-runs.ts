@@ -63,7 +63,13 @@ export class PlanRuns {
     const run = options.run ?? this.#nameFor(plan)
     const owner = ownerOf(run, options)
     const tools = this.#parts.tools((plan.plan.grants ?? []).map((grant) => ruleOf(grant).capability))
-    const proposal = { type: 'proposed', format: RUN_FORMAT, id: toHex(entropy.bytes(ID_BYTES)) } as const
+    const { scope } = this.#parts
+    const proposal = {
+      type: 'proposed',
+      format: RUN_FORMAT,
+      id: toHex(entropy.bytes(ID_BYTES)),
+      ...(scope.length > 0 && { scope }),
+    } as const
     await this.#write(owner, plan, async (values) => {
       const kept = await values.keep(input)
       const timeMs = this.#parts.hostClock.now()

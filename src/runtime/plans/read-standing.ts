@@ -47,6 +47,6 @@ export function requestOf(
   { proposal }: Pick<RunState, 'proposal'>,
   id: string | null = proposal?.id ?? null,
 ): Digest {
-  const { plan = null, input = null, tools = null } = proposal ?? {}
-  return digestValue({ request: 1, tenant, run, id, plan, input, tools })
+  const { plan = null, input = null, tools = null, scope } = proposal ?? {}
+  return digestValue({ request: 1, tenant, run, id, plan, input, tools, ...(scope && { scope }) })
 }

@@ -1,6 +1,7 @@
 /** A run of a plan in a store, as its methods change it. */
 import type { Digest } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
+import { clipText, escapeText } from '../../base/escape-text.ts'
 import type { DefinedPlan } from '../../graph/plan/define-plan.ts'
 import type { Plan } from '../../graph/plan/plan.ts'
 import {
@@ -111,6 +112,7 @@ export class StoredPlanRun implements PlanRun {
     const { parts } = this.#live
     await this.#live.change(
       async ({ state }) => {
+        this.#checkScope(state)
         this.#checkTools(state)
         return [{ type: 'started', by, atMs: timeIn(state, parts) }]
       },
@@ -131,6 +133,7 @@ export class StoredPlanRun implements PlanRun {
     checkMayGoOn(state)
     // It goes on already: by whoever drives it here.
     if (this.#live.isDriven) return []
+    this.#checkScope(state)
     this.#checkTools(state)
     const events = [...(await answerEvents(state, values, answers))]
     const isFrozen = state.status === 'frozen'
@@ -170,7 +173,11 @@ export class StoredPlanRun implements PlanRun {
   async cancel(options: ReasonOptions): Promise<void> {
     checkReason(options)
     const { by, reason } = options
-    await this.#live.change(async () => [{ type: 'cancel_asked', by, reason }], true)
+    await this.#live.change(async ({ state }) => {
+      // What was done is undone with what there is here.
+      if (state.startedAtMs !== undefined) this.#checkScope(state)
+      return [{ type: 'cancel_asked', by, reason }]
+    }, true)
   }
 
   events(options: EventsOptions = {}): AsyncIterable<PositionedEvent> {
@@ -189,6 +196,18 @@ export class StoredPlanRun implements PlanRun {
     const { parts, owner } = this.#live
     const { state, point } = await readStanding(parts, owner)
     return { state, point, values: new RunValues(parts.store) }
+  }
+
+  /** @throws CaissonError `approval_mismatch` with `details: { widened }` where tools reach further than was approved */
+  #checkScope({ proposal }: RunState): void {
+    const was = proposal?.scope ?? []
+    const widened = this.#live.parts.scope.filter((one) => !was.includes(one))
+    if (widened.length === 0) return
+    throw new CaissonError(
+      'approval_mismatch',
+      `The tools of this runtime reach more than was approved: ${widened.map((one) => escapeText(clipText(one, 200))).join(', ')}.`,
+      { details: { differs: 'scope', widened, was } },
+    )
   }
 
   /** @throws CaissonError `tool_changed`, `unknown_capability` */

@@ -68,6 +68,7 @@ export class World {
     const runs = new PlanRuns({
       store: watchedStore(dying(this.store, life)),
       leaseMs: 60_000,
+      scope: [],
       engine: 'none',
       sealing: { ports: nodeCheckpointPorts },
       signatures: undefined,
