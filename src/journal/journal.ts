@@ -9,6 +9,7 @@
  * 4. What is read was checked: the chain, the numbers, and with a key every MAC.
  * 5. With a signer, the last record of every write is signed, and with it all before it: what was acknowledged is.
  */
+import { fromHex } from '../base/bytes.ts'
 import { type Digest, digestOf } from '../base/digest.ts'
 import { asError, CaissonError } from '../base/errors.ts'
 import type { RunLease, RunStore } from '../ports/run-store.ts'
@@ -31,17 +32,19 @@ export interface JournalOptions {
 }
 
 /**
- * Reads a journal from its beginning.
+ * Reads a journal.
  * @param onRecord gets every record in order; what it throws ends the reading
+ * @param from where to begin, as an image of what is before has it; left out, at its beginning
  * @returns where it ends
  * @throws CaissonError `corrupted`, `checkpoint_refused`, `store_failed`
  */
 export async function readJournal(
   options: JournalOptions,
   onRecord: (record: unknown, at: number) => void,
+  from: JournalEnd = BEGINNING,
 ): Promise<JournalEnd> {
-  const seal = new EntrySeal(options.sealing, 'journal')
-  const length = await readThrough(options, seal, onRecord)
+  const seal = sealFrom(options, from)
+  const length = await readThrough(options, seal, onRecord, from)
   return { length, digest: lastOf(seal) }
 }
 
@@ -50,6 +53,17 @@ export interface JournalEnd {
   readonly length: number
   /** Undefined of a journal without entries. */
   readonly digest: Digest | undefined
+}
+
+const BEGINNING: JournalEnd = { length: 0, digest: undefined }
+
+/** The first entry has to follow what is before it. */
+function sealFrom({ sealing }: JournalOptions, { digest }: JournalEnd): EntrySeal {
+  return new EntrySeal(sealing, 'journal', digest && bytesOf(digest))
+}
+
+function bytesOf(digest: Digest): Uint8Array {
+  return fromHex(digest.slice('sha256:'.length))
 }
 
 function lastOf({ last }: EntrySeal): Digest | undefined {
@@ -61,8 +75,9 @@ async function readThrough(
   options: JournalOptions,
   seal: EntrySeal,
   onRecord: (record: unknown, at: number) => void,
+  from: JournalEnd,
 ): Promise<number> {
-  const reader = new JournalReader(options, 0, seal)
+  const reader = new JournalReader(options, from.length, seal)
   for (;;) {
     const page = await reader.next()
     for (const [i, record] of page.entries()) onRecord(record, reader.at - page.length + i)
@@ -161,15 +176,17 @@ export class Journal {
   /**
    * Opens a journal to write it on.
    * @param onRecord gets every record that is there, in order; what it throws ends the opening
+   * @param from as of `readJournal`
    * @throws CaissonError as `readJournal`
    */
   static async open(
     options: JournalOptions,
     lease: RunLease,
     onRecord: (record: unknown, at: number) => void,
+    from: JournalEnd = BEGINNING,
   ): Promise<Journal> {
-    const seal = new EntrySeal(options.sealing, 'journal')
-    return new Journal(options, lease, seal, await readThrough(options, seal, onRecord))
+    const seal = sealFrom(options, from)
+    return new Journal(options, lease, seal, await readThrough(options, seal, onRecord, from))
   }
 
   /** Records that are written, or being written, or wait for it. */

@@ -17,7 +17,7 @@ import {
 } from '../base/option-checks.ts'
 import { loopRuleProblem } from '../capability/loop-guard.ts'
 import type { Signer } from '../ports/signer.ts'
-import type { CheckpointOptions, CheckpointPolicy } from './checkpoints.ts'
+import type { CheckpointOptions } from './checkpoints.ts'
 import type {
   OpenSessionOptions,
   RepeatOptions,
@@ -155,7 +155,7 @@ const RUNTIME: OptionChecks<RuntimeOptions> = {
   engineId: aText,
   store: withMethods('a run store', 'putBlob', 'getBlob', 'head', 'setHead', 'append', 'entries', 'lease'),
   leaseMs: wholeFrom(100, 3_600_000),
-  receipts: [isReceiptOptions, '{ sign }, with a signer'],
+  receipts: [isReceiptOptions, '{ sign, states }, with a signer, and true or false'],
   checkpoints: anObject,
   scope: [isScope, 'a list of at most 1,000 texts of 1 to 10,000 characters'],
 }
@@ -220,10 +220,12 @@ function isListOfAnswers(value: unknown): boolean {
 }
 
 function isReceiptOptions(value: unknown): boolean {
-  const { sign } = (value ?? {}) as { readonly sign?: Partial<Signer> }
-  return (
-    sign?.publicKey instanceof Uint8Array && sign.publicKey.length === 32 && typeof sign.sign === 'function'
-  )
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const { sign, states = false, ...others } = value as Readonly<Record<string, unknown>>
+  if (typeof states !== 'boolean' || Object.keys(others).length > 0) return false
+  if (sign === undefined) return true
+  const { publicKey, sign: act } = (sign ?? {}) as Partial<Signer>
+  return publicKey instanceof Uint8Array && publicKey.length === 32 && typeof act === 'function'
 }
 
 function isListOfDecisions(value: unknown): boolean {
@@ -269,9 +271,10 @@ const CHECKPOINTS: OptionChecks<CheckpointOptions> = {
   every: anObject,
 }
 
-const POLICY: OptionChecks<CheckpointPolicy> = {
+const POLICY: OptionChecks<NonNullable<CheckpointOptions['every']>> = {
   calls: wholeFrom(1),
   bytes: wholeFrom(1),
+  records: wholeFrom(1),
   ms: wholeFrom(0),
   links: wholeFrom(0, 1_000),
 }

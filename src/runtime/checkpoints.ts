@@ -28,7 +28,7 @@ const MARK_BYTES = 16
 export interface CheckpointPolicy {
   /** Calls answered, and turns taken for timers. Default 16. */
   readonly calls?: number
-  /** Bytes of the log. Default 262,144. */
+  /** Bytes of the log. Default 262,144; of the journal of a run of a plan 1,048,576. */
   readonly bytes?: number
   /** Milliseconds. Default 1,000. */
   readonly ms?: number
@@ -42,7 +42,10 @@ export interface CheckpointOptions {
   readonly keys?: CheckpointKeys
   readonly limits?: Partial<CheckpointLimits>
   /** When runs in a store are checkpointed. */
-  readonly every?: CheckpointPolicy
+  readonly every?: CheckpointPolicy & {
+    /** Records of the journal of a run of a plan, whose state is then kept beside it. Default 1,000. */
+    readonly records?: number
+  }
 }
 
 /** Whom a checkpoint belongs to. */

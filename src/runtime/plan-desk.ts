@@ -71,10 +71,12 @@ export class PlanDesk {
       store: watchedStore(store),
       scope: [...new Set(options.scope ?? [])],
       leaseMs: options.leaseMs ?? DEFAULT_LEASE_MS,
+      states: options.receipts?.states === true,
       engine: machines.engine.id,
       sealing: { ...checkpoints.sealing, ...(signer && { signer }) },
       signatures: platform.signatures,
       hostClock,
+      imageEvery: options.checkpoints?.every,
       entropy: platform.entropy,
       tools: (names) => Object.fromEntries(names.map((name) => [name, toolDigest(table.get(name))])),
       openGate: (grants, { guestId, ...own }) =>

@@ -2,8 +2,10 @@
 import { CaissonError } from '../../base/errors.ts'
 import { copyValue } from '../../values/copy-value.ts'
 import type { NodeState, ScopeState } from './node-state.ts'
+import type { NodePlace } from './run-scopes.ts'
 import type { RunState } from './run-state.ts'
 import {
+  idsOf,
   type NodeImage,
   type Numbered,
   PLAIN_NODE_MEMBERS,
@@ -45,7 +47,7 @@ export function imageOfState(state: RunState): StateImage {
     loops: { ...guard, begun },
     scopes: [...scopes.keys()].map((scope) => imageOfScope(scope, at)),
     nodes: [...nodes.keys()].map((node) => imageOfNode(node, scopes.get(node.scope) as Numbered, at)),
-    ready: [...open.ready.values()].map(({ scope, id }) => [scopes.get(scope) as Numbered, id] as const),
+    ready: readyImage([...open.ready.values()], scopes),
     live: all(open.live.values()),
     toConclude: all(open.toConclude.values()),
     toStandIn: all(open.toStandIn.values()),
@@ -54,6 +56,16 @@ export function imageOfState(state: RunState): StateImage {
     undoable: all(state.undoable),
     undoing: undoing && at(undoing),
   }) as unknown as StateImage
+}
+
+/** Sorted: a plan that was read has its nodes in another order than its author wrote them. */
+function readyImage(
+  ready: readonly NodePlace[],
+  scopes: ReadonlyMap<ScopeState, Numbered>,
+): StateImage['ready'] {
+  return ready
+    .map(({ scope, id }) => [scopes.get(scope) as Numbered, id] as const)
+    .sort(([a, x], [b, y]) => a - b || (x < y ? -1 : 1))
 }
 
 interface Numbers {
@@ -82,7 +94,7 @@ function imageOfScope(scope: ScopeState, at: (node: NodeState) => Numbered): Sco
     owner: owner && at(owner),
     index,
     isOpen: owner === undefined || owner.inner.get(index) === scope,
-    waits: [...waits.values()],
+    waits: idsOf(scope.plan.scope).map((id) => waits.get(id) ?? 0),
     open,
     live,
     failed: failed && at(failed),

@@ -4,10 +4,12 @@
  * Nodes and scopes are told by their numbers in two lists, each node after those around it.
  *
  * Invariants
- * 1. Two states have equal images if, and only if, they go on equally: also what is only iterated over stands in its order.
+ * 1. Two states have equal images if, and only if, they go on equally: also what is only iterated over stands in its
+ *    order, but for nodes that may begin, which have none.
  * 2. What is read has the shape that it says, and every number names something, before a state is made of it.
  */
 import type { LoopGuardMemory } from '../../capability/loop-guard.ts'
+import type { Scope } from '../plan/plan.ts'
 import type { GrantTaken } from './grant-book.ts'
 import type { RunLoopsMemory } from './loop-guard.ts'
 import type { DoubtState, NodeCall, NodeState, RequestState } from './node-state.ts'
@@ -26,11 +28,16 @@ export interface ScopeImage {
   readonly index: number
   /** Of a loop, a round that is over is not: it is only there for what can be undone. */
   readonly isOpen: boolean
-  /** In the order of the plan. */
+  /** By the ids of its nodes, sorted. */
   readonly waits: readonly number[]
   readonly open: number
   readonly live: number
   readonly failed?: Numbered
+}
+
+/** Sorted by their code units, in whatever order the plan has them. */
+export function idsOf({ nodes }: Pick<Scope, 'nodes'>): readonly string[] {
+  return Object.keys(nodes).sort()
 }
 
 type Plain =

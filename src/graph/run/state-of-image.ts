@@ -12,6 +12,7 @@ import { type NodeState, newNode, type ScopeState } from './node-state.ts'
 import { RunState } from './run-state.ts'
 import { innerScope, type ScopePlan, scopePlan } from './scope-plan.ts'
 import {
+  idsOf,
   type NodeImage,
   type Numbered,
   PLAIN_NODE_MEMBERS,
@@ -122,7 +123,7 @@ class Builder {
     const { index, open, live, waits } = image
     const owner = image.owner === undefined ? undefined : get(this.#nodes, image.owner)
     const plan = this.#scopePlan(owner, number)
-    const ids = Object.keys(plan.scope.nodes)
+    const ids = idsOf(plan.scope)
     if (waits.length !== ids.length) throw damaged('a scope has other nodes than its plan')
     const scope: ScopeState = {
       path: pathOf(owner, index),

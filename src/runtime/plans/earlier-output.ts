@@ -21,7 +21,7 @@ import { digestValue } from '../../values/digest-value.ts'
 import { decodePlanSummary, type PlanSummary } from '../plan-summary.ts'
 import type { RunOwner } from '../run-owner.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
-import { readStanding } from './read-standing.ts'
+import { readHistory } from './read-standing.ts'
 
 /** Heads that are looked at. */
 const MOST_HEADS = 2_000
@@ -92,7 +92,7 @@ async function outputOf(
   what: string | undefined,
 ): Promise<{ readonly value: unknown; readonly timeMs: number } | undefined> {
   try {
-    const { events, plan, state } = await readStanding(parts, owner)
+    const { events, plan, state } = await readHistory(parts, owner)
     if (state.status !== 'completed' || plan.plan.name !== name) return undefined
     if (what === undefined || actionAt(plan.plan, path) !== what) return undefined
     const values = new RunValues(parts.store)

@@ -5,6 +5,7 @@
  * 1. The plan is the one that was proposed: its digest, and its form, are checked again.
  * 2. Every record is checked before it is folded; what may not follow is refused by the fold.
  * 3. The journal as it was read has one digest, which stands for all of it: the point at which the run stands.
+ * 4. What an image shows of the records before it is not read again: the point is the same.
  */
 import { type Digest, sha256 } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
@@ -73,8 +74,12 @@ export class EventCollector {
   }
 }
 
+/** A state that is gone on from, which is changed. */
+export type FoldedFrom = Pick<PlanRecord, 'plan' | 'state'>
+
 /**
  * The state that events lead to.
+ * @param from what those before them lead to; left out, they are all
  * @throws CaissonError `not_found` where there are none, `corrupted` where one may not follow those before it
  */
 export async function foldEvents(
@@ -82,16 +87,11 @@ export async function foldEvents(
   events: readonly RecordedEvent[],
   plans: PlanShelf,
   store: Pick<WatchedStore, 'getBlob'>,
-): Promise<{ readonly plan: DefinedPlan; readonly state: RunState }> {
-  const [first] = events
-  if (first === undefined) throw noRun(run)
-  if (first.type !== 'proposed')
-    throw new CaissonError('corrupted', `The journal of run "${run}" does not begin with a proposal.`, {
-      details: { run, at: 0 },
-    })
-  const plan = await plans.load(store, first.plan)
-  const state = new RunState(plan.plan)
-  for (const [at, event] of events.entries()) {
+  from?: FoldedFrom,
+): Promise<FoldedFrom> {
+  const { plan, state } = from ?? (await beginning(run, events, plans, store))
+  for (const event of events) {
+    const at = state.events
     try {
       state.apply(event)
     } catch (cause) {
@@ -104,6 +104,22 @@ export async function foldEvents(
     }
   }
   return { plan, state }
+}
+
+async function beginning(
+  run: string,
+  events: readonly RecordedEvent[],
+  plans: PlanShelf,
+  store: Pick<WatchedStore, 'getBlob'>,
+): Promise<FoldedFrom> {
+  const [first] = events
+  if (first === undefined) throw noRun(run)
+  if (first.type !== 'proposed')
+    throw new CaissonError('corrupted', `The journal of run "${run}" does not begin with a proposal.`, {
+      details: { run, at: 0 },
+    })
+  const plan = await plans.load(store, first.plan)
+  return { plan, state: new RunState(plan.plan) }
 }
 
 export function noRun(run: string): CaissonError {

@@ -16,6 +16,7 @@ import type { WatchedStore } from '../watched-store.ts'
 import type { PlanShelf } from './plan-record.ts'
 import type { PlanGateOptions } from './plan-work.ts'
 
+import type { ImagePolicy } from './run-images.ts'
 export interface PlanRunParts {
   readonly store: WatchedStore
   readonly leaseMs: number
@@ -23,6 +24,8 @@ export interface PlanRunParts {
   readonly engine: string
   readonly sealing: EntrySealOptions
   /** Left out where signatures cannot be checked. */
+  /** When the state of a run is kept as an image beside its journal. */
+  readonly imageEvery?: ImagePolicy | undefined
   readonly signatures: SignatureCheck | undefined
   /** The host's own, whatever the time in guests is. */
   readonly hostClock: Clock
@@ -31,6 +34,8 @@ export interface PlanRunParts {
   /** Versions of the tools of this runtime, for those that are named. @throws CaissonError `unknown_capability` */
   readonly tools: (names: readonly string[]) => Readonly<Record<string, Digest>>
   /** What they reach. */
+  /** Whether the states that programs end in are recorded, as digests. */
+  readonly states: boolean
   readonly scope: readonly string[]
   readonly openGate: (grants: readonly Grant[], options: PlanGateOptions & { readonly lease: Lease }) => Gate
   readonly runProgram: (source: string, options: RunOptions) => Promise<Outcome>

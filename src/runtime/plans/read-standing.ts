@@ -3,29 +3,48 @@ import type { Digest } from '../../base/digest.ts'
 import type { RecordedEvent } from '../../graph/run/run-event.ts'
 import type { RunState } from '../../graph/run/run-state.ts'
 import { readJournal } from '../../journal/journal.ts'
+import type { RunHead } from '../../ports/run-store.ts'
 import { digestValue } from '../../values/digest-value.ts'
 import type { RunOwner } from '../run-owner.ts'
+import { type ImageParts, loadImage, type StandingImage } from './load-image.ts'
 import { EventCollector, foldEvents, noRun, type PlanRecord, pointOf } from './plan-record.ts'
-import type { PlanRunParts } from './plan-run-parts.ts'
 
 /** A record, and the digest of exactly where it ends. */
 export interface Standing extends PlanRecord {
-  readonly events: readonly RecordedEvent[]
   readonly point: Digest
   readonly request: Digest
 }
 
-/** @throws CaissonError `not_found`, `corrupted`, `checkpoint_refused`, `unsupported`, `store_failed` */
-export async function readStanding(
-  { store, sealing, plans }: Pick<PlanRunParts, 'store' | 'sealing' | 'plans'>,
+/** With everything that happened. */
+export interface History extends Standing {
+  readonly events: readonly RecordedEvent[]
+}
+
+/**
+ * By the newest image, and what came after it.
+ * @throws CaissonError `not_found`, `corrupted`, `checkpoint_refused`, `unsupported`, `store_failed`
+ */
+export async function readStanding(parts: ImageParts, owner: RunOwner): Promise<Standing> {
+  const head = await parts.store.head(owner.run)
+  return readFrom(parts, owner, head, await loadImage(parts, owner, head))
+}
+
+/** By all of its journal. @throws as `readStanding` */
+export async function readHistory(parts: ImageParts, owner: RunOwner): Promise<History> {
+  return readFrom(parts, owner, await parts.store.head(owner.run), undefined)
+}
+
+async function readFrom(
+  { store, sealing, plans }: ImageParts,
   owner: RunOwner,
-): Promise<Standing> {
+  head: RunHead | undefined,
+  image: StandingImage | undefined,
+): Promise<History> {
   const { run, tenant } = owner
-  const head = await store.head(run)
   const collector = new EventCollector()
-  const end = await readJournal({ store, run, tenant, sealing }, collector.add)
+  const end = await readJournal({ store, run, tenant, sealing }, collector.add, image?.end)
   if (end.length === 0) throw noRun(run)
-  const { plan, state } = await foldEvents(run, collector.events, plans, store)
+  const { plan, state } = await foldEvents(run, collector.events, plans, store, image)
   return {
     plan,
     state,

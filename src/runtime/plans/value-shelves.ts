@@ -5,8 +5,10 @@
  * Invariants
  * 1. A value is on the list before an event that names it is in the journal.
  * 2. A shelf is written whole before its values leave the list of the run.
+ * 3. A head with a position names, after the plan, the image of the journal up to there.
  */
 import type { Digest } from '../../base/digest.ts'
+import { CaissonError } from '../../base/errors.ts'
 import type { RunHead, RunLease } from '../../ports/run-store.ts'
 import { encodePlanSummary, type PlanSummary, SHELF_SUMMARY } from '../plan-summary.ts'
 import { giveBack, type WatchedStore } from '../watched-store.ts'
@@ -24,10 +26,26 @@ export interface ShelvesOptions {
   readonly head: RunHead | undefined
 }
 
+/** An image in the store, and how many entries of the journal it stands for. */
+export interface NamedImage {
+  readonly digest: Digest
+  readonly length: number
+}
+
+/** The image that a head names. */
+export function namedImage(head: RunHead | undefined): NamedImage | undefined {
+  const digest = head?.chain[1]
+  return head === undefined || head.position === 0 || digest === undefined
+    ? undefined
+    : { digest, length: head.position }
+}
+
 export class ValueShelves {
   readonly #options: ShelvesOptions
   #head: RunHead | undefined
   #summary: Uint8Array
+  /** An image that the next head is to name. */
+  #made: NamedImage | undefined
 
   constructor(options: ShelvesOptions) {
     this.#options = options
@@ -37,12 +55,18 @@ export class ValueShelves {
 
   /** Values of the list of the run. */
   get listed(): readonly Digest[] {
-    return this.#head?.chain ?? []
+    const image = namedImage(this.#head)?.digest
+    return (this.#head?.chain ?? []).filter((digest) => digest !== image)
+  }
+
+  /** An image is in the store: the head names it from the next time on that it is written. */
+  name(image: NamedImage): void {
+    this.#made = image
   }
 
   /** @throws CaissonError what the store throws */
   async add(values: readonly Digest[]): Promise<void> {
-    if (values.length === 0 && this.#head !== undefined) return
+    if (values.length === 0 && this.#head !== undefined && this.#made === undefined) return
     const { plan } = this.#options
     const listed = this.listed.filter((digest) => digest !== plan)
     const added = values.filter((digest) => !listed.includes(digest))
@@ -56,15 +80,31 @@ export class ValueShelves {
   /** What lists show of the run. Written only where it says something else than before. */
   async tell(summary: PlanSummary): Promise<void> {
     const bytes = encodePlanSummary(summary)
-    if (this.#head !== undefined && sameTale(bytes, this.#summary)) return
+    if (this.#head !== undefined && sameTale(bytes, this.#summary) && this.#made === undefined) return
     this.#summary = bytes
-    await this.#write(this.#head?.chain ?? [this.#options.plan])
+    await this.#write(this.#head === undefined ? [this.#options.plan] : this.listed)
   }
 
-  async #write(chain: readonly Digest[]): Promise<void> {
+  async #write(listed: readonly Digest[]): Promise<void> {
+    const made = this.#made
+    this.#made = undefined
+    const before = namedImage(this.#head)
+    if (made === undefined) return this.#setHead(listed, before)
+    try {
+      await this.#setHead(listed, made)
+    } catch (error) {
+      // It was collected before anything named it: the run goes on without it.
+      if (!CaissonError.is(error, 'invalid_argument')) throw error
+      await this.#setHead(listed, before)
+    }
+  }
+
+  async #setHead([plan, ...values]: readonly Digest[], image: NamedImage | undefined): Promise<void> {
     const { store, run, lease } = this.#options
     const version = (this.#head?.version ?? 0) + 1
-    const head: RunHead = { version, chain, position: 0, summary: this.#summary }
+    const first = [plan, image?.digest].filter((digest) => digest !== undefined)
+    const chain = [...first, ...values]
+    const head: RunHead = { version, chain, position: image?.length ?? 0, summary: this.#summary }
     await store.setHead(run, head, lease)
     this.#head = head
   }

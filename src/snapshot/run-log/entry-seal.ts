@@ -58,8 +58,8 @@ export interface TrustedSigners {
   readonly keys: readonly Uint8Array[]
 }
 
-/** Which log of a run: an entry of one is none of another. */
-export type LogKind = 'log' | 'journal'
+/** Which log of a run, or what beside it: an entry of one is none of another. */
+export type LogKind = 'log' | 'journal' | 'image'
 
 /** Seals the entries of one log one after the other, or opens them so. */
 export class EntrySeal {
@@ -68,9 +68,11 @@ export class EntrySeal {
   #before: Uint8Array | undefined
   #signedBy: Uint8Array | undefined
 
-  constructor(options: EntrySealOptions, kind: LogKind) {
+  /** @param before SHA-256 of the entry before the first one, where it is known */
+  constructor(options: EntrySealOptions, kind: LogKind, before?: Uint8Array) {
     this.#options = options
     this.#kind = kind
+    this.#before = before
   }
 
   /** SHA-256 of the last entry that was sealed or opened, which stands for all before it. */

@@ -68,14 +68,18 @@ export class World {
     const runs = new PlanRuns({
       store: watchedStore(dying(this.store, life)),
       leaseMs: 60_000,
+      states: false,
       scope: [],
+      // After so few that there are many, and that most runs go on from one.
+      imageEvery: { records: 5 },
       engine: 'none',
       sealing: { ports: nodeCheckpointPorts },
       signatures: undefined,
       hostClock: clock,
       entropy: { bytes: (length) => this.#bytes(length) },
       tools: (names) => Object.fromEntries(names.map((name) => [name, toolDigest(table.get(name))])),
-      openGate: (grants, options) => createGate({ grants: grantSet(table, grants), ledger, ...options }),
+      openGate: (grants, options) =>
+        createGate({ grants: grantSet(table, grants), ledger, clock, ...options }),
       runProgram: async (source, { input }) => evaluated(source, input),
       startOf: async () => {
         throw new CaissonError('not_found', 'No program of these plans is kept.')

@@ -13,6 +13,8 @@ export type DifferenceOf =
   | 'value'
   /** An event that may not follow the ones before it, or does not follow from them. */
   | 'order'
+  /** An image that the head names: it cannot be used, or shows something else than the journal leads to. */
+  | 'image'
   | 'request'
   | 'condition'
   | 'input'

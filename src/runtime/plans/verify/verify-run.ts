@@ -30,6 +30,7 @@ import { digestOfRef, EventChecks } from './event-checks.ts'
 import { type Evidence, type KnownPoint, missingPoint, readEvidence } from './evidence.ts'
 import { executeAgain } from './execute-again.ts'
 import { GivenReceipts } from './given-receipts.ts'
+import { ImageCheck } from './image-check.ts'
 
 export interface VerifyOptions {
   readonly domain?: string
@@ -84,9 +85,13 @@ export async function verifyRun(
 ): Promise<Verification> {
   const evidence = await readEvidence(parts, owner, trustedOf(parts, options))
   const missing = missingPoint(owner, evidence, options.known ?? [])
-  const walk = new Walk(parts, owner, evidence, options)
+  const image = new ImageCheck(parts, owner)
+  await image.read()
+  const walk = new Walk(parts, owner, evidence, options, image)
   await walk.walk()
-  const all = [missing, evidence.damage, ...walk.differences].filter((one) => one !== undefined)
+  const all = [missing, evidence.damage, image.difference, ...walk.differences].filter(
+    (one) => one !== undefined,
+  )
   const [difference] = all.sort((a, b) => a.position - b.position)
   const { digests, events, signed } = evidence
   return {
@@ -170,13 +175,21 @@ class Walk {
   readonly #parts: VerifyParts
   readonly #owner: RunOwner
   readonly #evidence: Evidence
+  readonly #image: ImageCheck
   readonly #options: VerifyOptions
   readonly #values: RunValues
   readonly #signal: AbortSignal
   readonly #working = new Set<Promise<void>>()
   #failure: unknown
 
-  constructor(parts: VerifyParts, owner: RunOwner, evidence: Evidence, options: VerifyOptions) {
+  constructor(
+    parts: VerifyParts,
+    owner: RunOwner,
+    evidence: Evidence,
+    options: VerifyOptions,
+    image: ImageCheck,
+  ) {
+    this.#image = image
     this.#parts = parts
     this.#owner = owner
     this.#evidence = evidence
@@ -216,6 +229,7 @@ class Walk {
           if (!CaissonError.is(error)) throw error
           throw new Differs({ of: 'order', position: at, message: `Entry ${at}: ${error.message}` })
         }
+        this.#image.check(state, digests[at])
         const ended = attempts.note(event, at)
         if (ended === undefined) return
         if (!happenedIn(this.#owner, state, at).isInherited && receipts.wants(at)) {
