@@ -76,6 +76,8 @@ export interface GateOptions {
   readonly guard?: LoopGuardRule | undefined
   /** Receives what no guest may see: what implementations, schemas and ports threw. */
   readonly report?: ReportToHost
+  /** Told before an effect is attempted again. Must not throw. */
+  readonly retrying?: GateParts['retrying']
   /** Bounds of one call's arguments. */
   readonly argsLimits?: ValueLimits
   /** Bounds of one call's result. */
@@ -371,6 +373,7 @@ function partsOf(options: GateOptions): GateParts {
         // Reporting never changes what happens.
       }
     },
+    retrying: options.retrying,
     argsLimits: options.argsLimits ?? DEFAULT_VALUE_LIMITS,
     resultLimits: options.resultLimits ?? DEFAULT_VALUE_LIMITS,
     validatedNodes: options.validatedNodes ?? DEFAULT_VALIDATED_NODES,

@@ -66,3 +66,9 @@ export {
 } from '../../host-bindings/store/memory-run-store.ts'
 export { createFixedClock, type FixedClock, systemClock } from '../../host-bindings/system/system-clock.ts'
 export { createSeededEntropy, systemEntropy } from '../../host-bindings/system/system-entropy.ts'
+export { type OpenTelemetryOptions, openTelemetry } from '../../host-bindings/telemetry/open-telemetry.ts'
+export type {
+  OpenTelemetryApi,
+  OpenTelemetryMeter,
+  OpenTelemetryTracer,
+} from '../../host-bindings/telemetry/open-telemetry-api.ts'

@@ -53,7 +53,18 @@ export type { Entropy } from '../ports/entropy.ts'
 export type { Lease } from '../ports/lease.ts'
 export type { Collected, CollectOptions, RunHead, RunLease, RunStore } from '../ports/run-store.ts'
 export type { SignatureCheck, Signer } from '../ports/signer.ts'
-export type { Telemetry } from '../ports/telemetry.ts'
+export type {
+  SpanAttributes,
+  SpanEnd,
+  SpanError,
+  SpanEvent,
+  SpanEventAttributes,
+  SpanKind,
+  SpanStart,
+  Telemetry,
+  TelemetryEvent,
+  TelemetrySpan,
+} from '../ports/telemetry.ts'
 export type { ImportMap } from '../program/import-map.ts'
 export { callDigest } from '../runtime/call-digest.ts'
 export type { CheckpointOptions, CheckpointPolicy } from '../runtime/checkpoints.ts'
@@ -63,6 +74,7 @@ export type { LoadModule, ModuleOptions, ModuleSource } from '../runtime/module-
 export type {
   HandAnswer,
   OpenSessionOptions,
+  ReceiptOptions,
   RepeatOptions,
   RestoreOptions,
   ResumeOptions,

@@ -22,12 +22,14 @@ import type { Machine, PendingCall } from '../machine/turn.ts'
 import type { CallLog } from '../ports/call-log.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RunHead, RunLease } from '../ports/run-store.ts'
+import type { Telemetry, TelemetrySpan } from '../ports/telemetry.ts'
 import type { PageTree } from '../snapshot/page-tree.ts'
 import type { EntryCodec } from '../snapshot/run-log/entry-codec.ts'
 import type { EndEntry } from '../snapshot/run-log/run-entry.ts'
 import type { RunRecord } from '../snapshot/run-log/run-record.ts'
 import { RunRecorder } from '../snapshot/run-log/run-recorder.ts'
 import type { CheckpointOwner, CheckpointPolicy, Checkpoints, WrittenCheckpoint } from './checkpoints.ts'
+import { spanError } from './guarded-telemetry.ts'
 import type { GuestState } from './guest-state.ts'
 import type { UnwrittenCheckpoints } from './outcome.ts'
 import {
@@ -36,6 +38,7 @@ import {
   MOST_SUMMARIZED,
   type RunSummary,
   summarizeCall,
+  traceOf,
 } from './run-summary.ts'
 import { VALUE_NOT_KEPT } from './value-not-kept.ts'
 import { giveBack, prolong, type WatchedStore } from './watched-store.ts'
@@ -59,6 +62,9 @@ export interface DurableRunOptions {
   readonly callLog: CallLog | undefined
   /** Told of every checkpoint that could not be written, with the code of the error. */
   readonly onUnwritten: (code: string) => void
+  readonly telemetry: Telemetry | undefined
+  /** What tells of the run. */
+  readonly span: TelemetrySpan | undefined
   /** What a run that goes on stands on. */
   readonly from?: {
     readonly head: RunHead | undefined
@@ -111,6 +117,8 @@ export class DurableRun {
   #timeAtLast: number
   #delivered = 0
   #time: Pick<TimeKeeper, 'activeMs' | 'idleMs'> | undefined
+  /** Names the span of the run in its head, or that of an earlier process. */
+  readonly #trace: string | undefined
 
   constructor(options: DurableRunOptions) {
     const { store, lease, leaseMs, owner, codec, clock, callLog, from, checkpoints } = options
@@ -120,6 +128,7 @@ export class DurableRun {
     this.#written = from?.written
     this.#head = from?.head
     this.#told = from?.head && toldBy(from.head)
+    this.#trace = options.span?.traceparent ?? traceOf(from?.head?.summary)
     this.#timeAtLast = clock.monotonic()
     this.ledger = new Ledger()
     if (from?.record.ledger !== undefined) {
@@ -253,7 +262,7 @@ export class DurableRun {
   /** A run that is in doubt waits also where its newest checkpoint is of something else, or there is none yet. */
   async #tellWaiting(waiting: Waiting): Promise<void> {
     const summary = this.#waiting(waiting)
-    if (told(summary) === this.#told) return
+    if (told({ ...summary, trace: this.#trace }) === this.#told) return
     try {
       await this.#knowHead()
       const { chain, position } = this.#head ?? UNCHECKPOINTED
@@ -329,6 +338,24 @@ export class DurableRun {
     position: number,
     summary: RunSummary,
   ): Promise<void> {
+    const { telemetry, span: parent } = this.#options
+    const attributes = { run: this.#options.owner.run }
+    const span = parent && telemetry?.span?.({ kind: 'checkpoint', name: '', parent, attributes })
+    try {
+      const { id, bytes } = await this.#writeImage(image, position, summary)
+      span?.end({ outcome: 'completed', attributes: { checkpoint: id, bytes } })
+    } catch (error) {
+      const code = CaissonError.is(error) ? error.code : 'store_failed'
+      span?.end({ outcome: 'failed', error: spanError(code) })
+      throw error
+    }
+  }
+
+  async #writeImage(
+    image: Parameters<Checkpoints['write']>[0],
+    position: number,
+    summary: RunSummary,
+  ): Promise<{ readonly id: Digest; readonly bytes: number }> {
     const { store, checkpoints, owner, hostClock } = this.#options
     await this.#knowHead()
     const parent =
@@ -339,6 +366,7 @@ export class DurableRun {
     await this.recorder.flush()
     const chain = parent === undefined ? [id] : [id, ...(this.#head?.chain ?? [])]
     await this.#setHead(chain, position, summary, written)
+    return { id, bytes: bytes.length }
   }
 
   async #knowHead(): Promise<void> {
@@ -362,14 +390,14 @@ export class DurableRun {
       version: (this.#head?.version ?? 0) + 1,
       chain,
       position,
-      summary: encodeRunSummary({ ...summary, atMs: hostClock.now() }),
+      summary: encodeRunSummary({ ...summary, atMs: hostClock.now(), trace: this.#trace }),
     }
     this.#unsure = { head, written }
     await store.setHead(owner.run, head, lease)
     this.#unsure = undefined
     this.#head = head
     this.#written = written
-    this.#told = told(summary)
+    this.#told = told({ ...summary, trace: this.#trace })
   }
 }
 
@@ -382,8 +410,8 @@ async function isHeld(lease: RunLease): Promise<boolean> {
 }
 
 /** What a summary tells, but for when. */
-function told({ status, pending = [], wakeAtMs }: RunSummary): string {
-  return JSON.stringify([status, pending.map(({ id }) => id), wakeAtMs])
+function told({ status, pending = [], wakeAtMs, trace }: RunSummary): string {
+  return JSON.stringify([status, pending.map(({ id }) => id), wakeAtMs, trace])
 }
 
 function toldBy({ summary }: RunHead): string | undefined {

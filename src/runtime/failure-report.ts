@@ -11,7 +11,7 @@ import type { RuntimeOptions } from './options.ts'
 export function failureReport({ telemetry, onCapabilityError }: RuntimeOptions): ReportToHost | undefined {
   if (telemetry === undefined && onCapabilityError === undefined) return undefined
   return (failure) => {
-    tell(() => telemetry?.event('capability.failed', { capability: failure.capability, code: failure.code }))
+    telemetry?.event('capability.failed', { capability: failure.capability, code: failure.code })
     tell(() => onCapabilityError?.(failure))
   }
 }

@@ -4,18 +4,27 @@ import type { CapabilityTable } from '../capability/capability-table.ts'
 import { createGate, type Gate, type GateOptions } from '../capability/gate.ts'
 import { grantSet } from '../capability/grant-set.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Telemetry, TelemetrySpan } from '../ports/telemetry.ts'
 import { failureReport } from './failure-report.ts'
 import { type WithModules, withLoading } from './module-desk.ts'
 import type { RunOptions, RuntimeOptions } from './options.ts'
+import { CallSpans } from './traced-gate.ts'
 
 /** What a guest asks of its gate. */
-export type GateWanted = Pick<RunOptions, 'grants' | 'guard'> & WithModules
+export type GateWanted = Pick<RunOptions, 'grants' | 'guard' | 'label'> & WithModules
+
+/** What takes the place of what gates have in common. */
+export interface GateOwn extends Partial<GateOptions> {
+  /** What each call is told to be a part of. */
+  readonly spanOf?: ((call: number) => TelemetrySpan | undefined) | undefined
+}
 
 export class GateMaker {
   /** Tells the host what no guest may see. */
   readonly report: GateOptions['report']
   readonly #table: CapabilityTable
   readonly #guard: NonNullable<RuntimeOptions['guard']>
+  readonly #telemetry: Telemetry | undefined
   /** What the gates of all guests have in common. */
   readonly #common: Omit<GateOptions, 'grants' | 'ledger' | 'guestId'>
 
@@ -23,6 +32,7 @@ export class GateMaker {
   constructor(clock: Clock, options: RuntimeOptions, table: CapabilityTable) {
     const { callLog, approver, approveEffects, lease, guard = {} } = options
     this.report = failureReport(options)
+    this.#telemetry = options.telemetry
     this.#table = table
     this.#guard = guard
     this.#common = {
@@ -36,16 +46,27 @@ export class GateMaker {
   }
 
   /** @param own takes the place of what is common */
-  open(wanted: GateWanted, guestId: string, own: Partial<GateOptions> = {}): Gate {
-    const { grants: given = [], guard = this.#guard, programModules } = wanted
+  open(wanted: GateWanted, guestId: string, own: GateOwn = {}): Gate {
+    const { grants: given = [], guard = this.#guard, programModules, label } = wanted
     const { table, grants } = withLoading(this.#table, given, programModules)
-    return createGate({
+    const { spanOf, ...ofGate } = own
+    const options: GateOptions = {
       ...this.#common,
       grants: grantSet(table, grants),
       ledger: new Ledger(),
       ...(guard !== false && { guard }),
       guestId,
-      ...own,
+      ...ofGate,
+    }
+    const telemetry = this.#telemetry
+    if (telemetry?.span === undefined) return createGate(options)
+    const spans = new CallSpans({
+      telemetry,
+      guestId,
+      effects: new Map(options.grants.held.map(({ capability: { name, effect } }) => [name, effect])),
+      content: telemetry.content === true && label !== 'secret',
+      spanOf,
     })
+    return spans.around(createGate({ ...options, retrying: spans.retrying }))
   }
 }

@@ -15,6 +15,7 @@ import type { Outcome } from './outcome.ts'
 import { repeatRun } from './repeat-run.ts'
 import { RunKeeper, type RunKeeperParts } from './run-keeper.ts'
 import { ownerOf, type RunOwner, runOwnerOf } from './run-owner.ts'
+import type { Under } from './run-span.ts'
 import { watchedStore } from './watched-store.ts'
 
 /** What the runtime lends. */
@@ -35,18 +36,18 @@ export class KeptPrograms {
     this.#store = store
   }
 
-  async run(source: string, options: RunOptions, run: string): Promise<Outcome> {
+  async run(source: string, options: RunOptions, run: string, under?: Under): Promise<Outcome> {
     checkRunOptions(options)
     const { modules, newGuestId } = this.#parts
-    const keeper = new RunKeeper(this.#keeperParts(options.signal))
+    const keeper = new RunKeeper({ ...this.#keeperParts(options.signal), under })
     const kept = await keeper.begin(source, modules.open(options), ownerOf(options, run), newGuestId())
     return this.#complete(kept, run)
   }
 
-  async resume(run: string, options: ResumeOptions): Promise<Outcome> {
+  async resume(run: string, options: ResumeOptions, under?: Under): Promise<Outcome> {
     checkResumeOptions(options)
     const { modules } = this.#parts
-    const keeper = new RunKeeper(this.#keeperParts(options.signal))
+    const keeper = new RunKeeper({ ...this.#keeperParts(options.signal), under })
     return this.#complete(await keeper.resume(runOwnerOf(options, run), modules.open(options)), run)
   }
 

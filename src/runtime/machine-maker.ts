@@ -14,6 +14,7 @@ import { Residents } from '../isolate/residents.ts'
 import type { Limits } from '../machine/limits.ts'
 import type { Machine, SyncCalls } from '../machine/turn.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
+import type { Telemetry } from '../ports/telemetry.ts'
 import { DomainPools } from './domain-pools.ts'
 import type { RunOptions, RuntimeOptions } from './options.ts'
 import type { Platform } from './platform.ts'
@@ -32,11 +33,13 @@ export class MachineMaker {
   readonly #pools: DomainPools
   readonly #workers: WorkerPool
   readonly #residents: Residents
+  readonly #telemetry: Telemetry | undefined
 
   constructor(platform: Platform, options: RuntimeOptions, loaded: LoadedEngine, maxMemoryBytes: number) {
     const engine = parseEngine(loaded)
     const base = baseImageOf(engine)
     this.engine = engine
+    this.#telemetry = options.telemetry
     this.base = base
     const maxPages = Math.ceil(maxMemoryBytes / PAGE)
     const keep = options.keepInstances ?? DEFAULT_KEEP
@@ -57,7 +60,16 @@ export class MachineMaker {
   }
 
   /** @throws CaissonError `disposed`, `unsupported`, `native_stack_low`, `machine_lost`, `aborted` */
-  open(
+  open(kind: MachineKind, limits: Limits, syncCalls: SyncCalls): Machine | Promise<Machine> {
+    const opened = this.#open(kind, limits, syncCalls)
+    const telemetry = this.#telemetry
+    if (telemetry === undefined) return opened
+    return opened instanceof Promise
+      ? opened.then((machine) => countLife(machine, telemetry))
+      : countLife(opened, telemetry)
+  }
+
+  #open(
     { domain = 'default', thread, signal }: MachineKind,
     limits: Limits,
     syncCalls: SyncCalls,
@@ -85,4 +97,17 @@ export class MachineMaker {
     this.#pools.close()
     return this.#workers.close()
   }
+}
+
+/** Tells that a guest lives, until its machine is disposed. */
+function countLife(machine: Machine, telemetry: Telemetry): Machine {
+  telemetry.event('guest.live', { change: 1 })
+  const dispose = machine.dispose.bind(machine)
+  let lives = true
+  machine.dispose = () => {
+    if (lives) telemetry.event('guest.live', { change: -1 })
+    lives = false
+    dispose()
+  }
+  return machine
 }

@@ -5,12 +5,13 @@
  */
 import { CaissonError } from '../base/errors.ts'
 import type { CapabilityTable } from '../capability/capability-table.ts'
-import type { Gate, GateOptions } from '../capability/gate.ts'
+import type { Gate } from '../capability/gate.ts'
 import { toolDigest } from '../capability/tool-digest.ts'
 import type { MachineStart } from '../machine/turn.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RunStore } from '../ports/run-store.ts'
 import type { Checkpoints } from './checkpoints.ts'
+import type { GateOwn } from './gate-maker.ts'
 import type { KeptPrograms } from './kept-programs.ts'
 import type { MachineMaker } from './machine-maker.ts'
 import type { RunOptions, RuntimeOptions } from './options.ts'
@@ -18,6 +19,7 @@ import type { Outcome } from './outcome.ts'
 import type { PlanRuns, PlanRunsParts } from './plans/plan-runs.ts'
 import type { Platform } from './platform.ts'
 import { DEFAULT_LEASE_MS } from './run-keeper.ts'
+import type { Under } from './run-span.ts'
 import { watchedStore } from './watched-store.ts'
 
 /** What the runtime lends. */
@@ -29,8 +31,8 @@ export interface PlanDeskParts {
   readonly table: CapabilityTable
   readonly checkpoints: Checkpoints
   readonly machines: MachineMaker
-  gateFor(options: Pick<RunOptions, 'grants' | 'guard'>, guestId: string, own: Partial<GateOptions>): Gate
-  run(source: string, options: RunOptions): Promise<Outcome>
+  gateFor(options: Pick<RunOptions, 'grants' | 'guard'>, guestId: string, own: GateOwn): Gate
+  run(source: string, options: RunOptions, under: Under): Promise<Outcome>
   startOf(source: string, options: RunOptions): Promise<MachineStart>
   keptIn(store: RunStore): KeptPrograms
 }
@@ -71,21 +73,23 @@ export class PlanDesk {
       store: watchedStore(store),
       scope: [...new Set(options.scope ?? [])],
       leaseMs: options.leaseMs ?? DEFAULT_LEASE_MS,
-      states: options.receipts?.states === true,
       engine: machines.engine.id,
       sealing: { ...checkpoints.sealing, ...(signer && { signer }) },
       signatures: platform.signatures,
       hostClock,
-      imageEvery: options.checkpoints?.every,
       entropy: platform.entropy,
       tools: (names) => Object.fromEntries(names.map((name) => [name, toolDigest(table.get(name))])),
       openGate: (grants, { guestId, ...own }) =>
         // Nodes have the loop guard of their run.
         gateFor({ grants, guard: false }, guestId, own),
-      runProgram: (source, own) =>
-        own.run === undefined ? run(source, own) : kept.run(source, own, own.run),
+      telemetry: options.telemetry,
+      // What is a part of no node is not told.
+      runProgram: (source, own, under) =>
+        own.run === undefined
+          ? run(source, own, under ?? null)
+          : kept.run(source, own, own.run, under ?? null),
       startOf,
-      resumeProgram: (name, own) => kept.resume(name, own),
+      resumeProgram: (name, own, under) => kept.resume(name, own, under ?? null),
       repeatProgram: (name, own) => kept.repeat(name, own),
       inspect: async (checkpoint) => (await checkpoints.inspect(checkpoint)).id,
       tookBefore: (owner) => kept.tookBefore(owner),

@@ -3,6 +3,7 @@ import type { Digest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
 import { clipText } from '../base/escape-text.ts'
 import type { RunStatus } from '../graph/run/transitions.ts'
+import { traceparentOf } from './guarded-telemetry.ts'
 
 /** Of a run: as its journal has it, or `waiting`, where it does nothing more by itself before somebody or something comes. */
 export type PlanStatus = RunStatus | 'waiting' | 'interrupted'
@@ -19,6 +20,8 @@ export interface PlanSummary {
   readonly wakeAtMs?: number
   /** When it was written, milliseconds since the epoch. */
   readonly atMs: number
+  /** `traceparent` of the span that tells of it, for who goes on with it. */
+  readonly trace?: string
 }
 
 const LONGEST_NAME = 200
@@ -37,6 +40,7 @@ export function decodePlanSummary(bytes: Uint8Array): PlanSummary | undefined {
     const summary = JSON.parse(new TextDecoder().decode(bytes)) as Partial<PlanSummary> | null
     if (summary?.kind !== 'plan') return undefined
     const { status, plan, requests, events, wakeAtMs, atMs } = summary
+    const trace = traceparentOf(summary.trace)
     return {
       kind: 'plan',
       status: String(status) as PlanStatus,
@@ -49,6 +53,7 @@ export function decodePlanSummary(bytes: Uint8Array): PlanSummary | undefined {
       ...(requests !== undefined && { requests: Number(requests) }),
       ...(Array.isArray(events) && { events: events.slice(0, MOST_EVENTS).map(String) }),
       ...(wakeAtMs !== undefined && { wakeAtMs: Number(wakeAtMs) }),
+      ...(trace !== undefined && { trace }),
     }
   } catch {
     return undefined

@@ -10,7 +10,7 @@ import { toHex } from '../base/bytes.ts'
 import { ASYNC_DISPOSE } from '../base/disposal.ts'
 import { CaissonError } from '../base/errors.ts'
 import { type CapabilityTable, createCapabilityTable } from '../capability/capability-table.ts'
-import type { Gate, GateOptions } from '../capability/gate.ts'
+import type { Gate } from '../capability/gate.ts'
 import type { DefinedPlan } from '../graph/plan/define-plan.ts'
 import type { Plan } from '../graph/plan/plan.ts'
 import type { SignedReceipt } from '../journal/receipt.ts'
@@ -23,6 +23,7 @@ import type { GuestCapability, GuestError, Machine, MachineStart } from '../mach
 import type { Clock } from '../ports/clock.ts'
 import type { LoadedEngine } from '../ports/engine-source.ts'
 import type { RunStore } from '../ports/run-store.ts'
+import type { TelemetrySpan } from '../ports/telemetry.ts'
 import {
   checkRestoreOptions,
   checkRunOptions,
@@ -32,7 +33,8 @@ import {
 import { Checkpoints } from './checkpoints.ts'
 import { failureHint } from './failure-hint.ts'
 import { finalDigest } from './final-digest.ts'
-import { GateMaker, type GateWanted } from './gate-maker.ts'
+import { GateMaker, type GateOwn, type GateWanted } from './gate-maker.ts'
+import { GuardedTelemetry } from './guarded-telemetry.ts'
 import type { Guest } from './guest.ts'
 import { GuestLine } from './guest-line.ts'
 import { type GuestSession, type GuestSessionParts, openGuestSession } from './guest-session.ts'
@@ -57,6 +59,7 @@ import type { PlanRun, PlanRunOptions, ProposeOptions } from './plans/plan-run.t
 import type { Verification, VerifyOptions } from './plans/verify/verify-run.ts'
 import type { Platform } from './platform.ts'
 import { DEFAULT_DOMAIN } from './run-owner.ts'
+import { beginRunSpan, endRunSpan, failRunSpan, type Under } from './run-span.ts'
 import type { Runtime } from './runtime.ts'
 import { sleepReport } from './sleep-report.ts'
 import { soundClock } from './sound-clock.ts'
@@ -75,13 +78,16 @@ export async function createRuntime(platform: Platform, options: RuntimeOptions 
   const wanted = options.engineId ?? engines.ids[0]
   if (wanted === undefined) throw new CaissonError('engine_unavailable', 'The engine source has no engines.')
   const engine = await engines.load(wanted)
-  return new PooledRuntime(platform, options, table, engine)
+  const { telemetry } = options
+  const guarded =
+    telemetry === undefined ? options : { ...options, telemetry: new GuardedTelemetry(telemetry) }
+  return new PooledRuntime(platform, guarded, table, engine)
 }
 
 /** What the ways of running a guest share. */
 type LentParts = Omit<GuestSessionParts, 'platform' | 'typescript' | 'hostClock' | 'gateFor'> & {
   readonly hostClock: Clock
-  gateFor(options: GateWanted, guestId: string, own?: Partial<GateOptions>): Gate
+  gateFor(options: GateWanted, guestId: string, own?: GateOwn): Gate
 }
 
 function pick({ clock, entropy }: RuntimeOptions): Partial<Platform> {
@@ -159,7 +165,7 @@ class PooledRuntime implements Runtime {
       platform,
       options,
       table,
-      run: (source, own) => this.run(source, own),
+      run: (source, own, under) => this.#run(source, own, under),
       startOf: (source, own) => this.#startOf(source, this.#modules.open(own), []),
       keptIn: (store) => this.#keptIn(store),
     })
@@ -172,7 +178,27 @@ class PooledRuntime implements Runtime {
   async run(source: string, options: RunOptions = {}): Promise<Outcome> {
     if (typeof options.run === 'string') refusePartName(options.run)
     if (options.run !== undefined) return this.#kept.run(source, options, options.run)
-    const { session, machine, domain } = await this.#admit(source, options)
+    return this.#run(source, options, undefined)
+  }
+
+  async #run(source: string, options: RunOptions, under: Under): Promise<Outcome> {
+    const { telemetry } = this.#options
+    if (telemetry === undefined) return this.#runUntold(source, options, undefined)
+    const span = beginRunSpan(telemetry, under, { engine: this.engine })
+    try {
+      const outcome = await this.#runUntold(source, options, span)
+      const { stateDigest } = outcome
+      endRunSpan(span, outcome, stateDigest === undefined ? {} : { stateDigest })
+      return outcome
+    } catch (error) {
+      failRunSpan(span, error)
+      throw error
+    }
+  }
+
+  /** @param span that tells of it */
+  async #runUntold(source: string, options: RunOptions, span: TelemetrySpan | undefined): Promise<Outcome> {
+    const { session, machine, domain } = await this.#admit(source, options, span)
     const place = new LinePlace(this.#line, domain, true)
     try {
       const asleep = holdsThread(options) ? undefined : place.asleep
@@ -278,13 +304,13 @@ class PooledRuntime implements Runtime {
   }
 
   /** Checks everything that the embedder gave before any resource is taken. */
-  async #admit(source: string, given: RunOptions): Promise<Admitted> {
+  async #admit(source: string, given: RunOptions, span?: TelemetrySpan): Promise<Admitted> {
     checkRunOptions(given)
     const options = this.#modules.open(given)
     const { domain = DEFAULT_DOMAIN, signal } = options
     const guestId = this.#newGuestId()
     const draft = await this.#startOf(source, options, [])
-    const gate = this.#gates.open(options, guestId)
+    const gate = this.#gates.open(options, guestId, span && { spanOf: () => span })
     const start = { ...draft, capabilities: gate.capabilities }
     await this.#line.enter(domain, signal)
     let machine: Machine

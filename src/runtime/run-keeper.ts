@@ -13,7 +13,7 @@
  */
 import type { Digest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
-import type { Gate, GateOptions } from '../capability/gate.ts'
+import type { Gate } from '../capability/gate.ts'
 import type { PersonDecision } from '../capability/person-request.ts'
 import { type DriveOptions, driveSession, type KnownCalls } from '../machine/driver.ts'
 import type { Limits } from '../machine/limits.ts'
@@ -22,14 +22,15 @@ import type { TimeSpent } from '../machine/time-keeper.ts'
 import type { Machine, MachineStart } from '../machine/turn.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RunLease } from '../ports/run-store.ts'
+import type { TelemetrySpan } from '../ports/telemetry.ts'
 import { EntryCodec } from '../snapshot/run-log/entry-codec.ts'
 import type { StartEntry } from '../snapshot/run-log/run-entry.ts'
 import type { RunRecord } from '../snapshot/run-log/run-record.ts'
 import { SyncReplay } from '../snapshot/run-log/sync-replay.ts'
 import type { CheckpointOwner } from './checkpoints.ts'
 import { DurableRun } from './durable-run.ts'
-import { tell } from './failure-report.ts'
 import { finalDigest } from './final-digest.ts'
+import type { GateOwn, GateWanted } from './gate-maker.ts'
 import { ASK_NOBODY, approvalsOf } from './kept-approvals.ts'
 import { atWork, type KeptMachineParts, limitsOfKept, takeUp } from './kept-machine.ts'
 import { endedOutcome, type KeptOutcome } from './kept-outcome.ts'
@@ -41,6 +42,8 @@ import type { ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
 import type { Platform } from './platform.ts'
 import { repeatTurns } from './repeat-turns.ts'
 import type { RunOwner } from './run-owner.ts'
+import { beginRunSpan, endRunSpan, failRunSpan, type Under } from './run-span.ts'
+import { traceOf } from './run-summary.ts'
 import { sleepReport } from './sleep-report.ts'
 import { giveBack, type WatchedStore } from './watched-store.ts'
 
@@ -54,7 +57,9 @@ export interface RunKeeperParts extends KeptMachineParts {
   readonly options: RuntimeOptions
   /** Of the call that the keeper is for: once it is raised, the store is not waited for as long. */
   readonly signal: AbortSignal | undefined
-  gateFor(options: Pick<RunOptions, 'grants' | 'guard'>, guestId: string, own: Partial<GateOptions>): Gate
+  /** What the run is told to be a part of. */
+  readonly under?: Under
+  gateFor(options: GateWanted, guestId: string, own: GateOwn): Gate
   startOf(source: string, options: RunOptions, gate: Gate): Promise<MachineStart>
 }
 
@@ -63,6 +68,8 @@ export const DEFAULT_LEASE_MS = 15_000
 
 export class RunKeeper {
   readonly #parts: RunKeeperParts
+  /** What tells of the run; one keeper is for one of them. */
+  #span: TelemetrySpan | undefined
 
   constructor(parts: RunKeeperParts) {
     this.#parts = parts
@@ -73,7 +80,25 @@ export class RunKeeper {
   }
 
   /** @throws CaissonError `already_exists` when there is a run of this name, `store_conflict`, `encryption_required` */
-  async begin(
+  begin(source: string, options: RunOptions, owner: CheckpointOwner, guestId: string): Promise<KeptOutcome> {
+    return this.#told(() => this.#begin(source, options, owner, guestId))
+  }
+
+  /** @throws CaissonError `not_found`, `store_conflict`, and what `Runtime.resume` says */
+  resume(owner: RunOwner, options: ResumeOptions): Promise<KeptOutcome> {
+    return this.#told(() => this.#resume(owner, options))
+  }
+
+  async #told(work: () => Promise<KeptOutcome>): Promise<KeptOutcome> {
+    try {
+      return await work()
+    } catch (error) {
+      failRunSpan(this.#span, error)
+      throw error
+    }
+  }
+
+  async #begin(
     source: string,
     options: RunOptions,
     owner: CheckpointOwner,
@@ -90,6 +115,7 @@ export class RunKeeper {
           `There is a run "${owner.run}" already: resume it, or choose another name.`,
         )
       }
+      this.#span = this.#beginSpan(owner.run)
       const draft = await startFor(source, options, this.#parts.gateFor(options, guestId, ASK_NOBODY))
       durable = this.#durable(
         lease,
@@ -97,7 +123,7 @@ export class RunKeeper {
         { guestId, limits: draft.limits },
         new EntryCodec(this.#parts.checkpoints.sealing),
       )
-      const gate = this.#gate(options, guestId, durable, lease, owner, [])
+      const gate = this.#gate({ ...options, label: owner.label }, guestId, durable, lease, owner, [])
       const start = { ...draft, capabilities: gate.capabilities }
       const atMs = this.#parts.hostClock.now()
       durable.recorder.add(startEntry(start, owner, guestId, machines.engine.id, atMs, options.scope))
@@ -116,8 +142,7 @@ export class RunKeeper {
     }
   }
 
-  /** @throws CaissonError `not_found`, `store_conflict`, and what `Runtime.resume` says */
-  async resume(owner: RunOwner, options: ResumeOptions): Promise<KeptOutcome> {
+  async #resume(owner: RunOwner, options: ResumeOptions): Promise<KeptOutcome> {
     const { store, checkpoints } = this.#parts
     const lease = await store.lease(owner.run, this.#leaseMs)
     let durable: DurableRun | undefined
@@ -132,6 +157,7 @@ export class RunKeeper {
       }
       if (options.reexecute !== true) checkEngine(record, this.#parts.machines.engine.id)
       if (options.changeScope !== true) await checkScope(this.#parts, owner, record, options.scope)
+      this.#span = this.#beginSpan(owner.run, traceOf(head?.summary), true)
       const { from } = record
       const label = read?.header.label ?? (from as StartEntry).label
       const limits = limitsOfKept(this.#parts, record.limits ?? captured.limits, options)
@@ -147,7 +173,7 @@ export class RunKeeper {
       const goneOn = durable
       goneOn.recorder.add({ type: 'open', atMs: this.#parts.hostClock.now(), limits })
       const { decisions = [] } = options
-      const gate = this.#gate(options, guest.guestId, goneOn, lease, owner, decisions)
+      const gate = this.#gate({ ...options, label }, guest.guestId, goneOn, lease, owner, decisions)
       const replay = new SyncReplay(record.syncCalls, capabilitiesOf(record, gate), gate)
       return await atWork(this.#parts, options, limits, replay, async (machine, asleep) => {
         await takeUp(this.#parts, machine, kept, gate, limits)
@@ -168,12 +194,16 @@ export class RunKeeper {
 
   #tellResumed({ turns, open, undelivered }: RunRecord): void {
     const repeated = turns.reduce((sum, { answers }) => sum + answers.length, 0)
-    tell(() =>
-      this.#parts.options.telemetry?.event('run.resumed', {
-        answersRepeated: repeated + undelivered.length,
-        callsUnanswered: open.length,
-      }),
-    )
+    this.#parts.options.telemetry?.event('run.resumed', {
+      answersRepeated: repeated + undelivered.length,
+      callsUnanswered: open.length,
+    })
+  }
+
+  #beginSpan(run: string, earlier?: string, resumed: boolean = false): TelemetrySpan | undefined {
+    const { options, machines, under } = this.#parts
+    const told = { run, engine: machines.engine.id, earlier, ...(resumed && { resumed }) }
+    return beginRunSpan(options.telemetry, under, told)
   }
 
   #durable(
@@ -197,13 +227,15 @@ export class RunKeeper {
       policy: options.checkpoints?.every ?? {},
       guest,
       callLog: options.callLog,
-      onUnwritten: (code) => tell(() => options.telemetry?.event('checkpoint.unwritten', { code })),
+      onUnwritten: (code) => options.telemetry?.event('checkpoint.unwritten', { code }),
+      telemetry: options.telemetry,
+      span: this.#span,
       ...(from && { from }),
     })
   }
 
   #gate(
-    options: Pick<RunOptions, 'grants' | 'guard'>,
+    options: GateWanted,
     guestId: string,
     durable: DurableRun,
     lease: RunLease,
@@ -212,7 +244,9 @@ export class RunKeeper {
   ): Gate {
     const { recorder, ledger } = durable
     const approvals = approvalsOf(run, guestId, decisions)
-    return this.#parts.gateFor(options, guestId, { callLog: recorder, ledger, lease, approvals })
+    const span = this.#span
+    const own = { callLog: recorder, ledger, lease, approvals, ...(span && { spanOf: () => span }) }
+    return this.#parts.gateFor(options, guestId, own)
   }
 
   async #drive(
@@ -264,11 +298,15 @@ export class RunKeeper {
       return driveSession(session, first, drive)
     })
     const { outcome, resumable } = await durable.end(end, session.outcome(end), session.endedItself)
+    const stateDigest = await finalDigest(machine, options)
+    const { checkpoint } = durable
+    const named = { ...(stateDigest && { stateDigest }), ...(checkpoint && { checkpoint }) }
+    endRunSpan(this.#span, outcome, named, how.restored?.usage)
     return {
       outcome,
       start,
-      checkpoint: durable.checkpoint,
-      stateDigest: await finalDigest(machine, options),
+      checkpoint,
+      stateDigest,
       resumable,
       unwritten: durable.unwritten,
       log: durable.recorder.end,

@@ -2,6 +2,7 @@
 import { CaissonError } from '../base/errors.ts'
 import type { PendingCall } from '../capability/call.ts'
 import { toTaggedJson } from '../values/tagged-json.ts'
+import { traceparentOf } from './guarded-telemetry.ts'
 import { isTime } from './sound-clock.ts'
 
 export interface RunSummary {
@@ -13,6 +14,8 @@ export interface RunSummary {
   readonly wakeAtMs?: number
   /** When it was written, milliseconds since the epoch. */
   readonly atMs?: number
+  /** `traceparent` of the span that tells of it, for who goes on with it. */
+  readonly trace?: string | undefined
 }
 
 export interface SummarizedCall {
@@ -61,6 +64,7 @@ export function decodeRunSummary(bytes: Uint8Array): RunSummary {
   try {
     const summary = JSON.parse(new TextDecoder().decode(bytes)) as RunSummary
     const { status, pending = [], atMs = 0, wakeAtMs } = summary
+    const trace = traceparentOf(summary.trace)
     const listed = pending.map(({ id, capability, args }) => ({
       id: Number(id),
       capability: String(capability),
@@ -68,8 +72,19 @@ export function decodeRunSummary(bytes: Uint8Array): RunSummary {
     }))
     if (!STATUSES.includes(status) || !isTime(atMs)) throw new TypeError('not a summary')
     const timer = typeof wakeAtMs === 'number' && { wakeAtMs }
-    return { status, pending: listed, atMs, ...timer }
+    return { status, pending: listed, atMs, ...timer, ...(trace !== undefined && { trace }) }
   } catch (cause) {
     throw new CaissonError('corrupted', 'The summary of a run is none.', { cause })
+  }
+}
+
+/** The `traceparent` in the summary of a head, whatever else it says. */
+export function traceOf(summary: Uint8Array | undefined): string | undefined {
+  if (summary === undefined) return undefined
+  try {
+    const { trace } = JSON.parse(new TextDecoder().decode(summary)) as { readonly trace?: unknown }
+    return traceparentOf(trace)
+  } catch {
+    return undefined // nobody has to know of traces
   }
 }

@@ -1,9 +1,8 @@
 /** Where it is told that a guest waits for nothing but its own timers. */
 import type { SessionOptions } from '../machine/session.ts'
-import { tell } from './failure-report.ts'
 import type { RuntimeOptions } from './options.ts'
 
 /** Undefined where nobody listens. */
 export function sleepReport({ telemetry }: Pick<RuntimeOptions, 'telemetry'>): SessionOptions['onSleep'] {
-  return telemetry && ((ms) => tell(() => telemetry.event('guest.sleeping', { ms })))
+  return telemetry && ((ms) => telemetry.event('guest.sleeping', { ms }))
 }

@@ -42,6 +42,8 @@ export interface GateParts {
   /** What approvals are bound to. */
   readonly digest: (value: unknown) => string | Promise<string>
   readonly report: ReportToHost
+  /** Told before an attempt is made again: the key of the call, the number of the attempt, why. */
+  readonly retrying?: ((idempotencyKey: string, attempt: number, because: unknown) => void) | undefined
   readonly argsLimits: ValueLimits
   readonly resultLimits: ValueLimits
   /** Nodes, counted as a tree, of a value that a schema is run over. */

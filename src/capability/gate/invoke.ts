@@ -43,6 +43,7 @@ export async function invoke(
     const error = ended.end === 'error' ? ended.error : timeoutOf(passage)
     const delayMs = nextDelay(retry, number + 1, error)
     if (delayMs === undefined) return ended
+    parts.retrying?.(idempotencyKey, number + 1, error)
     await pause(delayMs, stop)
   }
 }

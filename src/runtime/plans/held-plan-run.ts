@@ -12,7 +12,7 @@
 import { asError, CaissonError } from '../../base/errors.ts'
 import type { DefinedPlan } from '../../graph/plan/define-plan.ts'
 import { checkRunEvent } from '../../graph/run/parse-run-event.ts'
-import type { RunEvent } from '../../graph/run/run-event.ts'
+import type { RecordedEvent, RunEvent } from '../../graph/run/run-event.ts'
 import type { RunState } from '../../graph/run/run-state.ts'
 import { RunValues } from '../../graph/run/run-values.ts'
 import { Runner } from '../../graph/run/runner.ts'
@@ -20,13 +20,13 @@ import { encodeRecord, Journal, type JournalEnd } from '../../journal/journal.ts
 import type { Clock } from '../../ports/clock.ts'
 import type { RunLease } from '../../ports/run-store.ts'
 import type { RunOwner } from '../run-owner.ts'
+import { traceOf } from '../run-summary.ts'
 import { giveBack, prolong, type WatchedStore } from '../watched-store.ts'
 import { earlierOutput } from './earlier-output.ts'
-import { loadImage } from './load-image.ts'
 import { EventCollector, foldEvents } from './plan-record.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
+import { PlanSpans } from './plan-spans.ts'
 import { PlanWork } from './plan-work.ts'
-import { RunImages } from './run-images.ts'
 import { summaryOf } from './run-view.ts'
 import { ValueShelves } from './value-shelves.ts'
 
@@ -45,7 +45,8 @@ interface HeldParts {
   readonly values: RunValues
   readonly journal: Journal
   readonly shelves: ValueShelves
-  readonly images: RunImages
+  /** `traceparent` of the span that told last of the run. */
+  readonly earlier: string | undefined
 }
 
 export class HeldPlanRun {
@@ -53,6 +54,8 @@ export class HeldPlanRun {
   readonly state: RunState
   readonly values: RunValues
   readonly #parts: HeldParts
+  /** Where telemetry is given. */
+  readonly #spans: PlanSpans | undefined
   /** From when it is driven on. */
   #runner: Runner | undefined
   readonly #renewal: ReturnType<typeof setInterval>
@@ -69,8 +72,10 @@ export class HeldPlanRun {
     this.state = parts.state
     this.values = parts.values
     this.#parts = parts
-    const { lease } = parts
-    const { leaseMs } = parts.parts
+    const { lease, owner, plan, state, earlier } = parts
+    const { leaseMs, telemetry } = parts.parts
+    if (telemetry?.span !== undefined)
+      this.#spans = new PlanSpans({ telemetry, run: owner.run, plan, state, earlier })
     this.#renewal = setInterval(() => void prolong(lease, leaseMs), leaseMs / 3)
   }
 
@@ -81,41 +86,23 @@ export class HeldPlanRun {
     try {
       const head = await store.head(owner.run)
       const collector = new EventCollector()
-      const image = await loadImage(parts, owner, head)
       // Made once the journal was read; until then nothing is written.
       let shelves: ValueShelves | undefined
-      let images: RunImages | undefined
-      let readBytes = 0
       const values = new RunValues(store, head?.chain)
       const journalStore = writtenOn(
         store,
         async () => {
           await shelves?.add(values.takeAdded())
         },
-        (length, bytes) => {
-          images?.noteWritten(length, bytes)
-          parts.changed(owner)
-        },
-        (bytes) => {
-          readBytes += bytes
-        },
+        () => parts.changed(owner),
       )
       const { tenant, run } = owner
       const options = { store: journalStore, run, tenant, sealing: parts.sealing }
-      const journal = await Journal.open(options, lease, collector.add, image?.end)
-      const { plan, state } = await foldEvents(run, collector.events, parts.plans, store, image)
+      const journal = await Journal.open(options, lease, collector.add)
+      const { plan, state } = await foldEvents(run, collector.events, parts.plans, store)
       shelves = new ValueShelves({ store, run, plan: plan.digest, lease, head })
-      images = new RunImages({
-        store,
-        sealing: parts.sealing,
-        owner,
-        policy: parts.imageEvery ?? {},
-        state,
-        journal,
-        shelves,
-        from: { records: image?.end.length ?? 0, imageBytes: image?.bytes ?? 0, bytes: readBytes },
-      })
-      return new HeldPlanRun({ parts, owner, lease, plan, state, values, journal, shelves, images })
+      const earlier = traceOf(head?.summary)
+      return new HeldPlanRun({ parts, owner, lease, plan, state, values, journal, shelves, earlier })
     } catch (error) {
       await giveBack(lease)
       throw error
@@ -158,19 +145,30 @@ export class HeldPlanRun {
       const recorded = { ...event, timeMs: timeIn(this.state, parts) }
       this.state.apply(recorded)
       journal.add(recorded)
+      this.#spans?.hear(recorded)
     }
     await journal.flush()
   }
 
   /** Goes on until nothing is to be done by itself; then it is closed to records. @throws what kept it from going on */
   async drive(signal: AbortSignal): Promise<void> {
-    const runner = runnerOf(this.#parts, () => this.#writeSoon())
+    const spans = this.#spans
+    const onEvent = (event: RecordedEvent): void => {
+      this.#writeSoon()
+      spans?.hear(event)
+    }
+    const runner = runnerOf(this.#parts, spans, onEvent)
     this.#runner = runner
-    for (;;) {
-      const seen = this.#recorded
-      await runner.drive(signal)
-      while (this.#recording > 0) await this.#quiet()
-      if (this.#recorded === seen || signal.aborted) break
+    try {
+      for (;;) {
+        const seen = this.#recorded
+        await runner.drive(signal)
+        while (this.#recording > 0) await this.#quiet()
+        if (this.#recorded === seen || signal.aborted) break
+      }
+    } catch (error) {
+      spans?.lost(error)
+      throw error
     }
     this.#closed = true
   }
@@ -180,21 +178,24 @@ export class HeldPlanRun {
     this.#closed = true
     clearInterval(this.#renewal)
     clearTimeout(this.#writing)
-    const { lease, images } = this.#parts
-    await images.settled()
+    const { lease } = this.#parts
+    this.#spans?.end()
     if (!failed) await this.#tell(false)
     await giveBack(lease)
   }
 
-  /** Tells lists that it is at work. */
+  /** Tells lists that it is at work, and telemetry. */
   async tellAtWork(): Promise<void> {
+    this.#spans?.begin()
     await this.#tell(true)
   }
 
   async #tell(isDriven: boolean): Promise<void> {
-    const { shelves, parts } = this.#parts
+    const { shelves, parts, earlier } = this.#parts
+    const trace = this.#spans?.traceparent ?? earlier
     try {
-      await shelves.tell(summaryOf(this.plan, this.state, isDriven, parts.hostClock.now()))
+      const summary = summaryOf(this.plan, this.state, isDriven, parts.hostClock.now())
+      await shelves.tell(trace === undefined ? summary : { ...summary, trace })
     } catch {
       // Lists are behind then. Where the run stands is in its journal.
     }
@@ -227,7 +228,8 @@ export function timeIn(
 
 function runnerOf(
   { parts, owner, lease, plan, state, values, journal }: HeldParts,
-  onEvent: () => void,
+  spans: PlanSpans | undefined,
+  onEvent: (event: RecordedEvent) => void,
 ): Runner {
   // A host whose clock is set back lives on in the time of the journal: what has expired there stays so.
   const clock: Clock = { ...parts.hostClock, now: () => timeIn(state, parts) }
@@ -240,6 +242,7 @@ function runnerOf(
     openGate: (grants, options) => parts.openGate(grants, { ...options, lease }),
     runProgram: parts.runProgram,
     resumeProgram: parts.resumeProgram,
+    spanOf: spans && ((path) => spans.of(path)),
     earlier: (path, input, mostAgeMs) =>
       earlierOutput(parts, owner, { plan: plan.plan, path, input, mostAgeMs }),
     tookBefore: (run) => parts.tookBefore({ ...owner, run }),
@@ -258,34 +261,20 @@ function runnerOf(
   })
 }
 
-/**
- * What is appended is preceded by the list of values that it names, and followed by telling those who listen.
- * @param after gets how many entries there are now, and the bytes of the new ones; @param read the bytes that were read
- */
+/** What is appended is preceded by the list of values that it names, and followed by telling those who listen. */
 function writtenOn(
   store: WatchedStore,
   before: () => Promise<void>,
-  after: (length: number, bytes: number) => void,
-  read: (bytes: number) => void,
+  after: () => void,
 ): Pick<WatchedStore, 'append' | 'entries'> {
   return {
-    entries: async (run, from, most) => {
-      const entries = await store.entries(run, from, most)
-      read(sizeOf(entries))
-      return entries
-    },
+    entries: (run, from, most) => store.entries(run, from, most),
     append: async (run, at, entries, lease) => {
       await before()
       await store.append(run, at, entries, lease)
-      after(at + entries.length, sizeOf(entries))
+      after()
     },
   }
-}
-
-function sizeOf(entries: readonly Uint8Array[]): number {
-  let bytes = 0
-  for (const { length } of entries) bytes += length
-  return bytes
 }
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -8,6 +8,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Entropy } from '../../ports/entropy.ts'
 import type { Lease } from '../../ports/lease.ts'
 import type { SignatureCheck } from '../../ports/signer.ts'
+import type { Telemetry, TelemetrySpan } from '../../ports/telemetry.ts'
 import type { EntrySealOptions } from '../../snapshot/run-log/entry-seal.ts'
 import type { RepeatOptions, ResumeOptions, RunOptions } from '../options.ts'
 import type { Outcome } from '../outcome.ts'
@@ -16,7 +17,6 @@ import type { WatchedStore } from '../watched-store.ts'
 import type { PlanShelf } from './plan-record.ts'
 import type { PlanGateOptions } from './plan-work.ts'
 
-import type { ImagePolicy } from './run-images.ts'
 export interface PlanRunParts {
   readonly store: WatchedStore
   readonly leaseMs: number
@@ -24,8 +24,6 @@ export interface PlanRunParts {
   readonly engine: string
   readonly sealing: EntrySealOptions
   /** Left out where signatures cannot be checked. */
-  /** When the state of a run is kept as an image beside its journal. */
-  readonly imageEvery?: ImagePolicy | undefined
   readonly signatures: SignatureCheck | undefined
   /** The host's own, whatever the time in guests is. */
   readonly hostClock: Clock
@@ -34,14 +32,14 @@ export interface PlanRunParts {
   /** Versions of the tools of this runtime, for those that are named. @throws CaissonError `unknown_capability` */
   readonly tools: (names: readonly string[]) => Readonly<Record<string, Digest>>
   /** What they reach. */
-  /** Whether the states that programs end in are recorded, as digests. */
-  readonly states: boolean
   readonly scope: readonly string[]
   readonly openGate: (grants: readonly Grant[], options: PlanGateOptions & { readonly lease: Lease }) => Gate
-  readonly runProgram: (source: string, options: RunOptions) => Promise<Outcome>
+  /** @param under what it is told to be a part of; left out: it is not told */
+  readonly runProgram: (source: string, options: RunOptions, under?: TelemetrySpan) => Promise<Outcome>
   /** What a program is started with, but for what it may call. */
   readonly startOf: (source: string, options: RunOptions) => Promise<MachineStart>
-  readonly resumeProgram: (run: string, options: ResumeOptions) => Promise<Outcome>
+  readonly resumeProgram: (run: string, options: ResumeOptions, under?: TelemetrySpan) => Promise<Outcome>
+  readonly telemetry?: Telemetry | undefined
   /** Takes a kept run again, as its record has it. */
   readonly repeatProgram: (run: string, options: RepeatOptions) => Promise<Outcome>
   /** The digest that a checkpoint goes by, of its bytes. @throws CaissonError `corrupted` */

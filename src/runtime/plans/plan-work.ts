@@ -13,7 +13,7 @@ import { CaissonError } from '../../base/errors.ts'
 import type { Allowance } from '../../capability/allowance.ts'
 import type { Answer, GuestFailure, PendingCall } from '../../capability/call.ts'
 import { Refusal } from '../../capability/call.ts'
-import type { Gate, GateOptions } from '../../capability/gate.ts'
+import type { Gate } from '../../capability/gate.ts'
 import type { Grant } from '../../capability/grant.ts'
 import { ruleOf } from '../../graph/plan/authority.ts'
 import type { Plan, PlanGrant } from '../../graph/plan/plan.ts'
@@ -31,8 +31,10 @@ import {
 import type { Used } from '../../graph/run/run-event.ts'
 import type { CallIntent, CallLog, CallResult } from '../../ports/call-log.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { TelemetrySpan } from '../../ports/telemetry.ts'
 import { measureValue } from '../../values/copy-value.ts'
 import { digestValue } from '../../values/digest-value.ts'
+import type { GateOwn } from '../gate-maker.ts'
 import type { ResumeOptions, RunOptions } from '../options.ts'
 import type { Outcome } from '../outcome.ts'
 import { nodeGrants } from './node-grants.ts'
@@ -52,7 +54,10 @@ import {
 } from './work-requests.ts'
 
 /** What gates of plans are made with. */
-export type PlanGateOptions = Pick<GateOptions, 'guestId' | 'callLog' | 'approvals' | 'clock'>
+export type PlanGateOptions = { readonly guestId: string } & Pick<
+  GateOwn,
+  'callLog' | 'approvals' | 'clock' | 'spanOf'
+>
 
 export interface PlanWorkParts extends ExpressionParts {
   readonly plan: Plan
@@ -62,8 +67,13 @@ export interface PlanWorkParts extends ExpressionParts {
   readonly guestId: string
   /** Its time never goes back behind what was recorded. */
   readonly clock: Clock
+  /** Whether the digest of the state that each program ends in is recorded. Default false. */
+  readonly states?: boolean
   readonly openGate: (grants: readonly Grant[], options: PlanGateOptions) => Gate
-  readonly resumeProgram: (run: string, options: ResumeOptions) => Promise<Outcome>
+  readonly runProgram: (source: string, options: RunOptions, under?: TelemetrySpan) => Promise<Outcome>
+  readonly resumeProgram: (run: string, options: ResumeOptions, under?: TelemetrySpan) => Promise<Outcome>
+  /** What the work of a node is told to be a part of. */
+  readonly spanOf?: ((path: string) => TelemetrySpan | undefined) | undefined
   /** What the calls of a kept run took of its grants, by its record; undefined where there is none. */
   readonly tookBefore?: (run: string) => Promise<Used['by']>
   /** What a node gave in an earlier run of the plan. Left out: nothing is looked for. */
@@ -93,13 +103,14 @@ export class PlanWork implements NodeWork {
     const place = rights[0]?.place ?? ''
     const known = this.#gates.get(place)
     if (known !== undefined) return known
-    const { openGate, guestId, clock } = this.#parts
+    const { openGate, guestId, clock, spanOf } = this.#parts
     const approvals = approvalsOfCalls(this.#recording, this.#policyOf)
     const gate = openGate(nodeGrants(rights, this.#allowance), {
       guestId,
       clock,
       callLog: this.#callLog,
       approvals,
+      spanOf: spanOf && ((call) => spanOf(this.#recording.get(call)?.path ?? '')),
     })
     this.#gates.set(place, gate)
     return gate
@@ -190,8 +201,16 @@ export class PlanWork implements NodeWork {
     const grants = isKept(node) ? nodeGrants(rightsAt(this.#parts.plan, path), work.allowance) : []
     const limits = { ...own, wallMs: Math.min(own.wallMs, timeoutMs ?? own.wallMs) }
     const run = isKept(node) ? programRun(this.#parts.run, path, attempt) : undefined
-    const { guard } = this.#parts.plan
-    const common = { ...this.#parts.whose, grants, signal, limits, ...(guard && { guard }) }
+    const { plan, states = false } = this.#parts
+    const { guard } = plan
+    const common = {
+      ...this.#parts.whose,
+      grants,
+      signal,
+      limits,
+      stateDigest: states,
+      ...(guard && { guard }),
+    }
     const options: RunOptions = {
       ...common,
       input,
@@ -201,7 +220,8 @@ export class PlanWork implements NodeWork {
       // The record of a kept run has its times. One that is begun anew has the same ones again.
       ...(run === undefined ? { nowMs: atMs } : { run }),
     }
-    const begin = (): Promise<Outcome> => this.#parts.runProgram(node.source ?? '', options)
+    const begin = (): Promise<Outcome> =>
+      this.#parts.runProgram(node.source ?? '', options, this.#parts.spanOf?.(path))
     const notes = new Map<Digest, string>()
     try {
       const outcome =
@@ -235,7 +255,7 @@ export class PlanWork implements NodeWork {
   async #goOn(
     run: string,
     going: ResumeOptions,
-    { requests, settled }: ProgramWork,
+    { path, requests, settled }: ProgramWork,
     notes: Map<Digest, string>,
     begin: () => Promise<Outcome>,
   ): Promise<Outcome> {
@@ -245,7 +265,8 @@ export class PlanWork implements NodeWork {
       const answers = doubts.flatMap(({ call: id, answer }) => (answer ? { id, value: answer.value } : []))
       const confirm = doubts.flatMap(({ call, answer }) => (answer === undefined ? call : []))
       try {
-        return await this.#parts.resumeProgram(run, { ...going, decisions, answers, confirm })
+        const options = { ...going, decisions, answers, confirm }
+        return await this.#parts.resumeProgram(run, options, this.#parts.spanOf?.(path))
       } catch (error) {
         if (CaissonError.is(error, 'not_found')) return begin()
         const refused = refusedRequest(error, decisions)
