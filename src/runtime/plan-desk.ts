@@ -71,10 +71,12 @@ export class PlanDesk {
     const signer = options.receipts?.sign
     return {
       store: watchedStore(store),
+      states: options.receipts?.states === true,
       scope: [...new Set(options.scope ?? [])],
       leaseMs: options.leaseMs ?? DEFAULT_LEASE_MS,
       engine: machines.engine.id,
       sealing: { ...checkpoints.sealing, ...(signer && { signer }) },
+      imageEvery: options.checkpoints?.every,
       signatures: platform.signatures,
       hostClock,
       entropy: platform.entropy,

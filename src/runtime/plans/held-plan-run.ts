@@ -23,10 +23,12 @@ import type { RunOwner } from '../run-owner.ts'
 import { traceOf } from '../run-summary.ts'
 import { giveBack, prolong, type WatchedStore } from '../watched-store.ts'
 import { earlierOutput } from './earlier-output.ts'
+import { loadImage } from './load-image.ts'
 import { EventCollector, foldEvents } from './plan-record.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
 import { PlanSpans } from './plan-spans.ts'
 import { PlanWork } from './plan-work.ts'
+import { RunImages } from './run-images.ts'
 import { summaryOf } from './run-view.ts'
 import { ValueShelves } from './value-shelves.ts'
 
@@ -45,6 +47,7 @@ interface HeldParts {
   readonly values: RunValues
   readonly journal: Journal
   readonly shelves: ValueShelves
+  readonly images: RunImages
   /** `traceparent` of the span that told last of the run. */
   readonly earlier: string | undefined
 }
@@ -86,23 +89,42 @@ export class HeldPlanRun {
     try {
       const head = await store.head(owner.run)
       const collector = new EventCollector()
+      const image = await loadImage(parts, owner, head)
       // Made once the journal was read; until then nothing is written.
       let shelves: ValueShelves | undefined
+      let images: RunImages | undefined
+      let readBytes = 0
       const values = new RunValues(store, head?.chain)
       const journalStore = writtenOn(
         store,
         async () => {
           await shelves?.add(values.takeAdded())
         },
-        () => parts.changed(owner),
+        (length, bytes) => {
+          images?.noteWritten(length, bytes)
+          parts.changed(owner)
+        },
+        (bytes) => {
+          readBytes += bytes
+        },
       )
       const { tenant, run } = owner
       const options = { store: journalStore, run, tenant, sealing: parts.sealing }
-      const journal = await Journal.open(options, lease, collector.add)
-      const { plan, state } = await foldEvents(run, collector.events, parts.plans, store)
+      const journal = await Journal.open(options, lease, collector.add, image?.end)
+      const { plan, state } = await foldEvents(run, collector.events, parts.plans, store, image)
       shelves = new ValueShelves({ store, run, plan: plan.digest, lease, head })
+      images = new RunImages({
+        store,
+        sealing: parts.sealing,
+        owner,
+        policy: parts.imageEvery ?? {},
+        state,
+        journal,
+        shelves,
+        from: { records: image?.end.length ?? 0, imageBytes: image?.bytes ?? 0, bytes: readBytes },
+      })
       const earlier = traceOf(head?.summary)
-      return new HeldPlanRun({ parts, owner, lease, plan, state, values, journal, shelves, earlier })
+      return new HeldPlanRun({ parts, owner, lease, plan, state, values, journal, shelves, images, earlier })
     } catch (error) {
       await giveBack(lease)
       throw error
@@ -178,8 +200,9 @@ export class HeldPlanRun {
     this.#closed = true
     clearInterval(this.#renewal)
     clearTimeout(this.#writing)
-    const { lease } = this.#parts
+    const { lease, images } = this.#parts
     this.#spans?.end()
+    await images.settled()
     if (!failed) await this.#tell(false)
     await giveBack(lease)
   }
@@ -239,6 +262,7 @@ function runnerOf(
     guestId: state.proposal?.id ?? owner.run,
     clock,
     startedAtMs: () => state.startedAtMs ?? 0,
+    states: parts.states,
     openGate: (grants, options) => parts.openGate(grants, { ...options, lease }),
     runProgram: parts.runProgram,
     resumeProgram: parts.resumeProgram,
@@ -261,20 +285,34 @@ function runnerOf(
   })
 }
 
-/** What is appended is preceded by the list of values that it names, and followed by telling those who listen. */
+/**
+ * What is appended is preceded by the list of values that it names, and followed by telling those who listen.
+ * @param after gets how many entries there are now, and the bytes of the new ones; @param read the bytes that were read
+ */
 function writtenOn(
   store: WatchedStore,
   before: () => Promise<void>,
-  after: () => void,
+  after: (length: number, bytes: number) => void,
+  read: (bytes: number) => void,
 ): Pick<WatchedStore, 'append' | 'entries'> {
   return {
-    entries: (run, from, most) => store.entries(run, from, most),
+    entries: async (run, from, most) => {
+      const entries = await store.entries(run, from, most)
+      read(sizeOf(entries))
+      return entries
+    },
     append: async (run, at, entries, lease) => {
       await before()
       await store.append(run, at, entries, lease)
-      after()
+      after(at + entries.length, sizeOf(entries))
     },
   }
+}
+
+function sizeOf(entries: readonly Uint8Array[]): number {
+  let bytes = 0
+  for (const { length } of entries) bytes += length
+  return bytes
 }
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -16,6 +16,7 @@ import type { RunOwner } from '../run-owner.ts'
 import type { WatchedStore } from '../watched-store.ts'
 import type { PlanShelf } from './plan-record.ts'
 import type { PlanGateOptions } from './plan-work.ts'
+import type { ImagePolicy } from './run-images.ts'
 
 export interface PlanRunParts {
   readonly store: WatchedStore
@@ -23,6 +24,8 @@ export interface PlanRunParts {
   /** Id of the engine build. */
   readonly engine: string
   readonly sealing: EntrySealOptions
+  /** When the state of a run is kept as an image beside its journal. */
+  readonly imageEvery?: ImagePolicy | undefined
   /** Left out where signatures cannot be checked. */
   readonly signatures: SignatureCheck | undefined
   /** The host's own, whatever the time in guests is. */
@@ -31,6 +34,8 @@ export interface PlanRunParts {
   readonly plans: PlanShelf
   /** Versions of the tools of this runtime, for those that are named. @throws CaissonError `unknown_capability` */
   readonly tools: (names: readonly string[]) => Readonly<Record<string, Digest>>
+  /** Whether the states that programs end in are recorded, as digests. */
+  readonly states: boolean
   /** What they reach. */
   readonly scope: readonly string[]
   readonly openGate: (grants: readonly Grant[], options: PlanGateOptions & { readonly lease: Lease }) => Gate
