@@ -66,8 +66,8 @@ export interface RuntimeOptions {
    * runs. One that died on the same machine keeps nobody. 100 to 3,600,000 milliseconds, default 15,000.
    */
   readonly leaseMs?: number
-  /** Journals and receipts of plans are signed with it: `openSigner` opens a key. Default: they are not signed. */
-  readonly receipts?: { readonly sign: Signer }
+  /** What vouches for runs of plans: see `ReceiptOptions`. */
+  readonly receipts?: ReceiptOptions
   /** Keys and bounds of checkpoints. */
   readonly checkpoints?: CheckpointOptions
   /**
@@ -78,6 +78,17 @@ export interface RuntimeOptions {
   readonly scope?: readonly string[]
   /** Id of an engine build to use. Default: the newest of the source. */
   readonly engineId?: string
+}
+
+/** What the journals and receipts of plans say beside what happened. */
+export interface ReceiptOptions {
+  /** Journals and receipts are signed with it: `openSigner` opens a key. Default: they are not signed. */
+  readonly sign?: Signer
+  /**
+   * Whether the digest of the state that each program ended in is recorded (about a millisecond each), so that verifying
+   * compares it, and receipts name it. Default false.
+   */
+  readonly states?: boolean
 }
 
 /** Options of one guest. */

@@ -126,7 +126,8 @@ async function goOn(
       guestId: 'test-r',
       clock: systemClock,
       startedAtMs: () => state.startedAtMs ?? 0,
-      openGate: (grants, options) => createGate({ grants: grantSet(table, grants), ledger, ...options }),
+      openGate: (grants, options) =>
+        createGate({ grants: grantSet(table, grants), ledger, clock: systemClock, ...options }),
       runProgram: (source, { run, ...options }) =>
         process.run(source, { ...options, ...(run !== undefined && { run: ownName(run) }) }),
       resumeProgram: (run, options) => process.resume(ownName(run), options),
