@@ -110,7 +110,7 @@ const configuration = {
       // An optional peer is a development dependency here too; types are not published.
       to: {
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
-        pathNot: '^node_modules/(@types/)?(esbuild|better-sqlite3|pg)/',
+        pathNot: '^node_modules/(@types/)?(esbuild|better-sqlite3|pg|binaryen)/',
       },
     },
     {
@@ -119,7 +119,7 @@ const configuration = {
       severity: 'error',
       from: {},
       // An engine that an edge worker imports is put there by its bundler.
-      to: { couldNotResolve: true, pathNot: '\\.wasm$' },
+      to: { couldNotResolve: true, pathNot: '\\.wasm$|^@bytecodealliance/preview2-shim/' },
     },
     {
       name: 'no-cycles',
@@ -133,7 +133,7 @@ const configuration = {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '(^|/)(dist|engines|bench/thirdparty|\\.cache)/' },
+    exclude: { path: '(^|/)(dist|engines|bench/thirdparty|guest/samples|\\.cache)/' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'types', 'node', 'default'],

@@ -14,7 +14,8 @@ import { BUILT_FOLDER, describeBuild, readManifest, writeManifest } from './samp
 async function build(sample: Sample): Promise<string> {
   const toolchain = await toolchainOf(sample)
   if (toolchain === undefined) return `kept as it is: it needs ${installationOf(sample)}`
-  if (!isCommitted(sample)) return `${(await readSample(sample.name)).length} bytes, not committed (${toolchain})`
+  if (!isCommitted(sample))
+    return `${(await readSample(sample.name)).length} bytes, not committed (${toolchain})`
   const bytes = await buildSample(sample)
   const built = describeBuild(bytes, toolchain)
   const changed = readManifest()[sample.name]?.sha256 === built.sha256 ? 'as it was' : 'changed'

@@ -2,10 +2,11 @@
  * AssemblyScript, from npm, in this process. `abort` is left out: where it would be called, the guest traps, and so it
  * imports nothing but what it says itself.
  */
-import { main } from 'assemblyscript/asc'
+
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { main } from 'assemblyscript/asc'
 import type { Compiler } from './compiler.ts'
 
 const { version } = createRequire(import.meta.url)('assemblyscript/package.json') as { version: string }
@@ -17,7 +18,8 @@ export const ASSEMBLYSCRIPT_COMPILER: Compiler = {
   async compile(sample) {
     let output: Uint8Array | undefined
     const flags = ['--runtime', 'minimal', '--optimizeLevel', '2', '--shrinkLevel', '1', '--use', 'abort=']
-    const { error, stderr } = await main([...sample.sources, '--outFile', 'out.wasm', ...flags], {
+    const messages: string[] = []
+    const { error } = await main([...sample.sources, '--outFile', 'out.wasm', ...flags], {
       readFile(name) {
         try {
           return readFileSync(join(sample.folder, name), 'utf8')
@@ -30,8 +32,15 @@ export const ASSEMBLYSCRIPT_COMPILER: Compiler = {
         if (typeof contents !== 'string') output = contents
       },
       listFiles: () => [],
+      stderr: {
+        write(text) {
+          messages.push(String(text))
+          return true
+        },
+      },
     })
-    if (error !== null || output === undefined) throw new Error(`assemblyscript failed:\n${stderr.toString()}`)
+    if (error !== null || output === undefined)
+      throw new Error(`assemblyscript failed:\n${messages.join('')}`)
     return output
   },
 }

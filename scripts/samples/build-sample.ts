@@ -36,5 +36,7 @@ export function installationOf(sample: Sample): string {
 /** @throws Error with what the compiler said */
 export async function buildSample(sample: Sample): Promise<Uint8Array> {
   const bytes = await COMPILERS[sample.language].compile(sample)
-  return sample.kind === 'component' && sample.language !== 'javascript' ? makeComponent(bytes, sample) : bytes
+  return sample.kind === 'component' && sample.language !== 'javascript'
+    ? makeComponent(bytes, sample)
+    : bytes
 }

@@ -7,8 +7,8 @@
  */
 import { existsSync } from 'node:fs'
 import { runCommand } from '../run-command.ts'
-import type { Compiler } from './compiler.ts'
 import { compileInFolder } from './compile-in-folder.ts'
+import type { Compiler } from './compiler.ts'
 import type { Sample } from './sample.ts'
 
 /** Where Debian's wasi-libc is. Elsewhere `CC_WASM` may name a clang that has its own, such as that of wasi-sdk. */

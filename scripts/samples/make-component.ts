@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { componentEmbed, componentNew } from '@bytecodealliance/jco-transpile/wasm-tools'
-import { GUEST_FOLDER, type Sample, SAMPLES_FOLDER } from './sample.ts'
+import { GUEST_FOLDER, SAMPLES_FOLDER, type Sample } from './sample.ts'
 
 /** Name and version of what does it. */
 export const COMPONENT_TOOLS: string = `jco-transpile ${readVersion()}`

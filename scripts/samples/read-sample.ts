@@ -29,7 +29,9 @@ function readCommitted(name: string): Uint8Array {
 async function readKept(sample: Sample): Promise<Uint8Array> {
   const toolchain = await toolchainOf(sample)
   if (toolchain === undefined)
-    throw new Error(`The sample ${sample.name} is built with what is not installed: ${installationOf(sample)}`)
+    throw new Error(
+      `The sample ${sample.name} is built with what is not installed: ${installationOf(sample)}`,
+    )
   const path = join(KEPT, `${sample.name}-${inputDigest(sample, toolchain)}.wasm`)
   if (existsSync(path)) return readFileSync(path)
   const bytes = await buildSample(sample)

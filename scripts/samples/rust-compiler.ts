@@ -5,8 +5,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { runCommand } from '../run-command.ts'
-import type { Compiler } from './compiler.ts'
 import { compileInFolder } from './compile-in-folder.ts'
+import type { Compiler } from './compiler.ts'
 
 const COMMANDS = process.env.RUSTC_WASM === undefined ? ['/usr/bin/rustc', 'rustc'] : [process.env.RUSTC_WASM]
 /** The same target, under its name up to Rust 1.83 and since 1.78. */

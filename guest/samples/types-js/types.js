@@ -1,4 +1,7 @@
-/** The world `types` in JavaScript: how each type of WIT looks to a program. */
+/**
+ * The world `types` in JavaScript: how each type of WIT looks to a program. Integers of 64 bits are numbers here, exact
+ * up to 2 ** 53: componentize-qjs has it so, and traps where it gets a BigInt.
+ */
 
 export const addU8 = (a, b) => (a + b) & 0xff
 export const addS8 = (a, b) => ((a + b) << 24) >> 24
@@ -6,8 +9,8 @@ export const addU16 = (a, b) => (a + b) & 0xffff
 export const addS16 = (a, b) => ((a + b) << 16) >> 16
 export const addU32 = (a, b) => (a + b) >>> 0
 export const addS32 = (a, b) => (a + b) | 0
-export const addU64 = (a, b) => BigInt.asUintN(64, a + b)
-export const addS64 = (a, b) => BigInt.asIntN(64, a + b)
+export const addU64 = (a, b) => a + b
+export const addS64 = (a, b) => a + b
 export const addF32 = (a, b) => Math.fround(a + b)
 export const addF64 = (a, b) => a + b
 export const negate = (value) => !value
@@ -68,7 +71,7 @@ export function morph({ tag, val }) {
 const COLOURS = ['red', 'green', 'blue']
 export const nextColour = (colour) => COLOURS[(COLOURS.indexOf(colour) + 1) % COLOURS.length]
 export const toggle = ({ read, write, execute }) => ({ read: !read, write: !write, execute: !execute })
-export const half = (value) => (value === undefined || value % 2 === 1 ? undefined : value / 2)
+export const half = (value) => (typeof value !== 'number' || value % 2 === 1 ? undefined : value / 2)
 
 /** A `result` is a return or a throw. */
 export function parse(text) {
@@ -82,4 +85,5 @@ export function check(value) {
 }
 
 export const swap = ([number, text]) => [text, number]
-export const sum = (...numbers) => BigInt(numbers.reduce((total, number) => total + number, 0))
+/** `>>> 0`: componentize-qjs 0.4.5 hands numbers of 32 bits over as signed ones. */
+export const sum = (...numbers) => numbers.reduce((total, number) => total + (number >>> 0), 0)
