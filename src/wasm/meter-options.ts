@@ -2,6 +2,8 @@
  * What the metering pass takes and what it says about its work. The pass itself is `meter.ts`.
  */
 
+import type { HiddenState } from './scan-module.ts'
+
 /**
  * How charges are emitted. Both profiles charge the same amounts at the same places and check at the same
  * places, so they count alike and run out alike.
@@ -69,6 +71,8 @@ export interface MeterOptions {
 export interface MeterReport {
   /** Names of the WebAssembly features beyond the first version that the module uses, sorted. */
   readonly features: readonly string[]
+  /** What its instructions write that neither a memory nor a global shows, sorted. */
+  readonly hiddenState: readonly HiddenState[]
   /** Functions defined by the module, before anything was added. */
   readonly functions: number
   /** Basic blocks in all functions. */

@@ -308,6 +308,7 @@ class MeterPass {
     const features = new Set([...this.#scan.features, ...moduleFeatures(this.#module)])
     return {
       features: [...features].sort(),
+      hiddenState: [...this.#scan.hiddenState].sort(),
       functions: this.#module.functions.length,
       blocks: this.#blocks,
       chargeSites: this.#chargeSites,

@@ -24,7 +24,12 @@ export interface FunctionSummary {
 export interface ModuleScan {
   readonly functions: readonly FunctionSummary[]
   readonly features: ReadonlySet<string>
+  /** What instructions write that neither a memory nor a global shows. */
+  readonly hiddenState: ReadonlySet<HiddenState>
 }
+
+/** State of an instance that cannot be read from outside: entries of tables, segments that were dropped. */
+export type HiddenState = 'tables' | 'dropped segments'
 
 /** Return address, frame pointer, instance, and what an engine adds. */
 const FRAME_OVERHEAD = 64
@@ -54,18 +59,19 @@ export function* scanSteps(module: Module, context: CodeContext): Generator<numb
   const body = new DecodedBody()
   let features = 0
   const functions: FunctionSummary[] = []
+  const hiddenState = new Set<HiddenState>()
   for (const bytes of module.bodies) {
     decodeBody(context, bytes, context.importedFunctions + functions.length, body)
     features |= body.features
-    functions.push(summarise(body))
+    functions.push(summarise(body, hiddenState))
     yield functions.length
   }
   const used = new Set<string>()
   for (const [bit, name] of FEATURES.entries()) if (bit > 0 && (features & (1 << bit)) !== 0) used.add(name)
-  return { functions, features: used }
+  return { functions, features: used, hiddenState }
 }
 
-function summarise(body: DecodedBody): FunctionSummary {
+function summarise(body: DecodedBody, hiddenState: Set<HiddenState>): FunctionSummary {
   const callees = new Set<number>()
   const indirectTypes = new Set<number>()
   let tailCalls = false
@@ -97,6 +103,17 @@ function summarise(body: DecodedBody): FunctionSummary {
       case OP.try:
       case OP.tryTable:
         catches = true
+        break
+      case OP.tableSet:
+      case OP.tableInit:
+      case OP.tableCopy:
+      case OP.tableGrow:
+      case OP.tableFill:
+        hiddenState.add('tables')
+        break
+      case OP.dataDrop:
+      case OP.elemDrop:
+        hiddenState.add('dropped segments')
         break
     }
   }

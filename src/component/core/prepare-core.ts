@@ -1,0 +1,176 @@
+/**
+ * Makes a guest of any core module: checked, made suspendable where that is asked for, capped, metered, with all of
+ * its state in its host's sight.
+ *
+ * 1. The bytes are taken for hostile: what is no core module, or uses what guests cannot have, is refused with its
+ *    place (`inspect-binary.ts`, `core-features.ts`, `wasm/parse-module.ts`).
+ * 2. No code of the module runs before its host has set limits, the start function included.
+ * 3. The same bytes, options and tools give the same bytes and the same manifest.
+ */
+import { CaissonError } from '../../base/errors.ts'
+import type { Asyncify } from '../../ports/asyncify.ts'
+import { encodeModule, parseModule } from '../../wasm/binary.ts'
+import { capModule } from '../../wasm/cap.ts'
+import { meterSteps } from '../../wasm/meter.ts'
+import type { MeterProfile } from '../../wasm/meter-options.ts'
+import { type ImportType, indexSpaces, type Module } from '../../wasm/module.ts'
+import { checkCoreFeatures } from './core-features.ts'
+import type {
+  CoreExport,
+  CoreImport,
+  CoreManifest,
+  CoreSignature,
+  PreparedCore,
+  SuspendingImport,
+} from './core-manifest.ts'
+import { coreType, exposeState, MEMORY_EXPORT } from './expose-state.ts'
+import { inspectBinary, MOST_BINARY_BYTES } from './inspect-binary.ts'
+
+export interface PrepareCoreOptions {
+  /** How charges are emitted: what the engine that runs the module is fastest with. */
+  readonly profile: MeterProfile
+  /** No memory grows beyond so many pages of 64 KiB. */
+  readonly maxMemoryPages: number
+  /** No table grows beyond so many entries; default 100,000. */
+  readonly maxTableEntries?: number
+  /** `shared` for each module of a guest of several (default `own`). */
+  readonly counters?: 'own' | 'shared'
+  /** Imports at which the guest may be suspended; needs `asyncify`. */
+  readonly suspends?: readonly SuspendingImport[]
+  readonly asyncify?: Asyncify
+  /** Whether another module of the same guest can catch exceptions (default false). */
+  readonly importsMayThrow?: boolean
+  /** Larger inputs are refused; default 128 MiB. */
+  readonly maxBytes?: number
+}
+
+export const DEFAULT_TABLE_ENTRIES = 100_000
+
+/**
+ * Prepares a core module at once: for small ones, and in threads that may be blocked.
+ *
+ * @throws CaissonError `invalid_module`, `unsupported_feature`, `invalid_limit` (it needs more from the start than the
+ *   caps allow), `invalid_argument`
+ */
+export function prepareCore(bytes: Uint8Array, options: PrepareCoreOptions): PreparedCore {
+  const steps = prepareCoreSteps(bytes, options)
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** As `prepareCore`, in pieces of one function; yields how much is done, from 0 to 1. */
+export function* prepareCoreSteps(
+  bytes: Uint8Array,
+  options: PrepareCoreOptions,
+): Generator<number, PreparedCore, void> {
+  inspectBinary(bytes, 'module', options.maxBytes ?? MOST_BINARY_BYTES)
+  const suspends = options.suspends ?? []
+  const original = parseModule(bytes)
+  const { maxMemoryPages, maxTableEntries = DEFAULT_TABLE_ENTRIES } = options
+  const caps = { maxMemoryPages, maxTableEntries }
+  // What can be refused early is: rewriting takes long.
+  capModule(original, caps)
+  const suspendable = suspends.length === 0 ? original : makeSuspendable(bytes, original, options)
+  const exposed = exposeState(suspendable)
+  const { wasm, report } = yield* meterSteps(encodeModule(exposed.module), {
+    profile: options.profile,
+    ...caps,
+    counters: options.counters ?? 'own',
+    importsMayThrow: options.importsMayThrow ?? false,
+    reportsGrowth: true,
+  })
+  checkCoreFeatures(report.features)
+  const hidden = report.hiddenState.map((state) =>
+    state === 'tables' ? 'writes to its tables' : 'drops segments',
+  )
+  const manifest: CoreManifest = {
+    version: 1,
+    profile: options.profile,
+    counters: options.counters ?? 'own',
+    features: report.features,
+    imports: importsOf(original),
+    exports: exportsOf(original),
+    memory: exposed.hasMemory ? memoryOf(suspendable, maxMemoryPages) : null,
+    ownsMemory: exposed.ownsMemory,
+    globals: exposed.globals,
+    captureObstacles: [...exposed.obstacles, ...hidden],
+    suspends,
+    hasStart: report.exportsStart,
+    functions: report.functions,
+    maxFuelBetweenChecks: report.maxFuelBetweenChecks,
+    bytesIn: bytes.length,
+    bytesOut: wasm.length,
+  }
+  return { wasm, manifest }
+}
+
+function makeSuspendable(bytes: Uint8Array, original: Module, options: PrepareCoreOptions): Module {
+  const { asyncify, suspends = [] } = options
+  if (asyncify === undefined) {
+    throw new CaissonError('unsupported', 'Suspending a module needs the package binaryen: install it.')
+  }
+  for (const wanted of suspends) {
+    // Binaryen reads a list: a name must not be able to say more than one import.
+    if (/[,*\s]|^@/.test(`${wanted.module}.${wanted.name}`)) {
+      throw new CaissonError(
+        'unsupported',
+        `Nothing can be suspended at an import with such a name: ${JSON.stringify(`${wanted.module}.${wanted.name}`.slice(0, 120))}.`,
+      )
+    }
+    const isThere = original.imports.some(
+      ({ module, name, desc }) =>
+        desc.kind === 'function' && module === wanted.module && name === wanted.name,
+    )
+    if (!isThere) {
+      throw new CaissonError(
+        'invalid_argument',
+        `The module imports no function ${JSON.stringify(`${wanted.module}.${wanted.name}`.slice(0, 120))} to be suspended at.`,
+      )
+    }
+  }
+  if (original.exports.some(({ name }) => name.startsWith('asyncify_'))) {
+    throw new CaissonError(
+      'invalid_module',
+      'The module exports asyncify_ functions: it was made suspendable already. Build it without asyncify.',
+    )
+  }
+  if (indexSpaces(original).memories.length === 0) {
+    throw new CaissonError('invalid_module', 'A module without a memory cannot be suspended.')
+  }
+  return parseModule(
+    asyncify.rewrite(
+      bytes,
+      suspends.map(({ module, name }) => `${module}.${name}`),
+    ),
+  )
+}
+
+function signatureOf(module: Module, type: number): CoreSignature {
+  const { params = [], results = [] } = module.types[type] ?? {}
+  return { params: params.map(coreType), results: results.map(coreType) }
+}
+
+function importsOf(module: Module): CoreImport[] {
+  const item = (from: string, name: string, desc: ImportType): CoreImport =>
+    desc.kind === 'function'
+      ? { module: from, name, kind: desc.kind, signature: signatureOf(module, desc.type) }
+      : { module: from, name, kind: desc.kind }
+  return module.imports.map(({ module: from, name, desc }) => item(from, name, desc))
+}
+
+function exportsOf(module: Module): CoreExport[] {
+  const { functions } = indexSpaces(module)
+  return module.exports.map(({ name, kind, index }) =>
+    kind === 'function'
+      ? { name, kind, signature: signatureOf(module, functions[index] as number) }
+      : { name, kind },
+  )
+}
+
+function memoryOf(module: Module, cap: number): CoreManifest['memory'] {
+  const limits = indexSpaces(module).memories[0]
+  if (limits === undefined) return null
+  return { name: MEMORY_EXPORT, minPages: limits.min, maxPages: Math.min(limits.max ?? cap, cap) }
+}

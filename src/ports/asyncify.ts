@@ -1,0 +1,15 @@
+/**
+ * Rewrites a core module so that it can be suspended inside of a call to one of these imports and resumed later, in
+ * another instance too: the Asyncify transformation of Binaryen, with its five `asyncify_*` exports.
+ *
+ * It takes seconds for megabytes, blocks its thread, and works on hostile bytes: run it where it can be thrown away.
+ */
+export interface Asyncify {
+  /** Names its version: part of the key of whatever is kept of its work. */
+  readonly version: string
+  /**
+   * @param imports `module.name` of each import that may suspend
+   * @throws CaissonError `invalid_module`, `unsupported_feature`
+   */
+  rewrite(wasm: Uint8Array, imports: readonly string[]): Uint8Array
+}
