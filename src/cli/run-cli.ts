@@ -16,6 +16,7 @@ import { cancelCommand } from './commands/cancel.ts'
 import { collectCommand } from './commands/collect.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { forkCommand } from './commands/fork.ts'
+import { keysNewCommand } from './commands/keys.ts'
 import { planCheckCommand, planDiffCommand, planSchemaCommand, planShowCommand } from './commands/plan.ts'
 import {
   planApproveCommand,
@@ -26,6 +27,7 @@ import {
   planStartCommand,
   planWithdrawCommand,
 } from './commands/plan-run.ts'
+import { receiptsCommand } from './commands/receipts.ts'
 import { resumeCommand } from './commands/resume.ts'
 import { runCommand } from './commands/run.ts'
 import { runsCommand } from './commands/runs.ts'
@@ -48,6 +50,7 @@ const COMMANDS: readonly Command[] = [
   showCommand,
   cancelCommand,
   verifyCommand,
+  receiptsCommand,
   forkCommand,
   collectCommand,
   planCheckCommand,
@@ -61,6 +64,7 @@ const COMMANDS: readonly Command[] = [
   planStartCommand,
   planSendCommand,
   planEventsCommand,
+  keysNewCommand,
   typesCommand,
   doctorCommand,
   benchCommand,

@@ -1,6 +1,6 @@
 /** `caisson cancel`: ends a run of a plan, and undoes what can be undone. */
 import type { Command } from '../command.ts'
-import { PLAN_STORE, PLAN_TOOLS, WHO } from '../plan-runs/plan-run-flags.ts'
+import { PLAN_TOOLS, SIGNED_STORE, WHO } from '../plan-runs/plan-run-flags.ts'
 
 export const cancelCommand: Command = {
   name: 'cancel',
@@ -12,7 +12,7 @@ export const cancelCommand: Command = {
   positionals: { name: 'RUN', min: 1, max: 1 },
   groups: [
     { title: 'Why', flags: [{ name: 'reason', value: 'TEXT', help: 'Is written down.' }] },
-    PLAN_STORE,
+    SIGNED_STORE,
     PLAN_TOOLS,
     WHO,
   ],

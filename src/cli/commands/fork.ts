@@ -1,6 +1,6 @@
 /** `caisson fork`: a new run of a plan from a point of another one. */
 import type { Command } from '../command.ts'
-import { PLAN_STORE, WHO } from '../plan-runs/plan-run-flags.ts'
+import { SIGNED_STORE, WHO } from '../plan-runs/plan-run-flags.ts'
 
 export const forkCommand: Command = {
   name: 'fork',
@@ -23,7 +23,7 @@ export const forkCommand: Command = {
         },
       ],
     },
-    PLAN_STORE,
+    SIGNED_STORE,
     WHO,
   ],
   examples: [

@@ -1,7 +1,8 @@
 /** `caisson plan propose`, `approve`, `reject`, `withdraw`, `start`, `send` and `events`: runs of plans. */
 import type { Command, Flag, FlagGroup } from '../command.ts'
 import { KEY_FILE } from '../kept/keeping-flags.ts'
-import { PLAN_STORE, PLAN_TOOLS, REQUESTS, WHO } from '../plan-runs/plan-run-flags.ts'
+import { SIGN_KEY } from '../kept/sign-key.ts'
+import { PLAN_STORE, PLAN_TOOLS, REQUESTS, SIGNED_STORE, WHO } from '../plan-runs/plan-run-flags.ts'
 
 const RUN_NAME: Flag = {
   name: 'run',
@@ -22,6 +23,7 @@ const MADE_STORE: FlagGroup = {
       help: 'The folder that the run is kept in; it is made where it is missing. Also sqlite:FILE, and postgres://….',
     },
     KEY_FILE,
+    SIGN_KEY,
   ],
 }
 const COMMENT: Flag = {
@@ -93,7 +95,7 @@ export const planApproveCommand: Command = {
         COMMENT,
       ],
     },
-    PLAN_STORE,
+    SIGNED_STORE,
     WHO,
   ],
   examples: [
@@ -132,7 +134,7 @@ export const planRejectCommand: Command = {
         COMMENT,
       ],
     },
-    PLAN_STORE,
+    SIGNED_STORE,
     WHO,
   ],
   examples: [
@@ -158,7 +160,7 @@ export const planWithdrawCommand: Command = {
       title: 'What you take back',
       flags: [{ name: 'request', value: 'DIGEST', repeatable: true, help: 'The request that was decided.' }],
     },
-    PLAN_STORE,
+    SIGNED_STORE,
     WHO,
   ],
   examples: [['caisson plan withdraw report --store runs --request sha256:…', 'ask again']],
@@ -216,7 +218,7 @@ export const planSendCommand: Command = {
       title: 'What happened',
       flags: [{ name: 'value', value: 'JSON', help: 'What comes with it. @file reads it. Default null.' }],
     },
-    PLAN_STORE,
+    SIGNED_STORE,
     WHO,
   ],
   examples: [[`caisson plan send report next-day --store runs --value '"2026-01-02"'`, 'the day began']],

@@ -1,6 +1,7 @@
 /** `caisson resume`: goes on with a program that was parked, or whose process died. */
 import type { Command } from '../command.ts'
 import { STOP_AT_CALL, WHERE_KEPT } from '../kept/keeping-flags.ts'
+import { SIGN_KEY } from '../kept/sign-key.ts'
 import { MORE_BUDGET } from '../plan-runs/read-resumption.ts'
 import { BY } from '../plan-runs/who.ts'
 import { LATER_LIMITS } from '../run/limit-flags.ts'
@@ -36,6 +37,7 @@ export const resumeCommand: Command = {
           help: 'Lets a call in doubt be made again, by its id, or by the digest (in --json) of exactly what was asked. Of a run of a plan: the point from which it goes on.',
         },
         BY,
+        { ...SIGN_KEY, help: `Of a run of a plan. ${SIGN_KEY.help}` },
         STOP_AT_CALL,
         {
           name: 'modules',

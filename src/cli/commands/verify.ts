@@ -19,9 +19,14 @@ export const verifyCommand: Command = {
       flags: [
         {
           name: 'signer',
-          value: 'FILE',
+          value: 'FILE|KEY',
           repeatable: true,
-          help: 'A public key (PEM, as openssl writes it) whose signatures count: then the whole journal has to be signed.',
+          help: 'A public key whose signatures count: a file (FILE.pub of caisson keys new, or PEM of openssl), or its 64 hexadecimal digits. Then the whole journal has to be signed.',
+        },
+        {
+          name: 'receipts',
+          value: 'FILE',
+          help: 'Receipts that caisson receipts printed: each must be one of this run, and with --signer signed.',
         },
         {
           name: 'known',

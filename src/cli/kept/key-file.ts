@@ -8,9 +8,6 @@
  * 1. No message, log or document carries anything of the file but the ids of its keys.
  * 2. A file that others may read is refused: keys that are not secret protect nothing.
  */
-import { constants } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { fromHex } from '../../base/bytes.ts'
 import { CaissonError } from '../../base/errors.ts'
 import { clipText } from '../../base/escape-text.ts'
@@ -22,12 +19,9 @@ import {
 } from '../../snapshot/container/checkpoint-keys.ts'
 import { CliError } from '../cli-error.ts'
 import { EXIT } from '../exit-code.ts'
-import { shellQuote } from '../render/shell-quote.ts'
+import { readSecretFile } from './secret-file.ts'
 
-const MOST_BYTES = 64 * 1024
 const HEX_KEY = /^[0-9a-f]{64}$/i
-/** Reading, writing or listing by anybody but the owner. */
-const OTHERS = 0o077
 
 /**
  * The keys in `file`; none without a file.
@@ -36,7 +30,7 @@ const OTHERS = 0o077
 export async function readKeyFile(file: string | undefined, cwd: string): Promise<CheckpointKeys> {
   if (file === undefined) return {}
   const shown = clipText(file, 200)
-  const keys = parseKeys(await readSecretText(file, shown, cwd), shown)
+  const keys = parseKeys(await readSecretFile('key-file', file, cwd), shown)
   try {
     checkKeys(keys)
   } catch (error) {
@@ -44,32 +38,6 @@ export async function readKeyFile(file: string | undefined, cwd: string): Promis
     throw error
   }
   return keys
-}
-
-async function readSecretText(file: string, shown: string, cwd: string): Promise<string> {
-  let handle: FileHandle | undefined
-  try {
-    // Not waiting for a pipe that nobody writes to.
-    handle = await open(resolve(cwd, file), constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
-    const stats = await handle.stat()
-    if (!stats.isFile() || stats.size > MOST_BYTES) throw refused(shown, 'It is no file of at most 64 KiB.')
-    if (process.platform !== 'win32' && (stats.mode & OTHERS) !== 0) {
-      throw refused(shown, 'Others than its owner may read or change it.', `chmod 600 ${shellQuote(file)}`)
-    }
-    return await handle.readFile('utf8')
-  } catch (error) {
-    if (error instanceof CliError) throw error
-    const { code = 'unknown' } = error as NodeJS.ErrnoException
-    throw new CliError({
-      exit: EXIT.usage,
-      code: 'usage',
-      message: `--key-file: "${shown}" cannot be read (${code}).`,
-      hint: 'Check the path and its rights.',
-      cause: error,
-    })
-  } finally {
-    await handle?.close()
-  }
 }
 
 function parseKeys(text: string, shown: string): CheckpointKeys {
@@ -115,13 +83,11 @@ function objectOf(json: unknown, shown: string): Readonly<Record<string, unknown
   throw refused(shown, 'It is not built as a key file is.')
 }
 
-function refused(shown: string, problem: string, hint?: string): CliError {
+function refused(shown: string, problem: string): CliError {
   return new CliError({
     exit: EXIT.refusedInput,
     code: 'invalid_argument',
     message: `--key-file: "${shown}" is not taken. ${problem}`,
-    hint:
-      hint ??
-      'A key file is {"mac": {"id": "m1", "key": "64 hex digits"}, "encryption": {"id": "e1", "key": "64 hex digits"}}; see caisson run --help.',
+    hint: 'A key file is {"mac": {"id": "m1", "key": "64 hex digits"}, "encryption": {"id": "e1", "key": "64 hex digits"}}; see caisson run --help.',
   })
 }

@@ -24,7 +24,7 @@ export function planCommand(
     names.flatMap((name) => given.values(name).flatMap((value) => [`--${name}`, value]))
   const rights = tools === undefined ? [] : again(RIGHT_FLAGS)
   const wanted = tools === undefined || rights.length > 0 ? rights : placeholders(tools)
-  const all = [...words, '--store', storeName, ...more, ...wanted, ...again(['key-file'])]
+  const all = [...words, '--store', storeName, ...more, ...wanted, ...again(['key-file', 'sign-key'])]
   return ['caisson', command, ...all.map(shellQuote)].join(' ')
 }
 

@@ -1,6 +1,7 @@
 /** The flags of commands about runs of plans. */
 import type { Flag, FlagGroup } from '../command.ts'
 import { KEY_FILE } from '../kept/keeping-flags.ts'
+import { SIGN_KEY } from '../kept/sign-key.ts'
 import { toolFlags } from '../run/right-flags.ts'
 import { BY } from './who.ts'
 
@@ -15,6 +16,9 @@ export const PLAN_STORE: FlagGroup = {
     KEY_FILE,
   ],
 }
+
+/** Of commands that write something of a run. */
+export const SIGNED_STORE: FlagGroup = { ...PLAN_STORE, flags: [...PLAN_STORE.flags, SIGN_KEY] }
 
 export const WHO: FlagGroup = { title: 'Who', flags: [BY] }
 

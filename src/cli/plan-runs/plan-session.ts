@@ -5,8 +5,10 @@ import type { Runtime } from '../../runtime/runtime.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
 import { readKeyFile } from '../kept/key-file.ts'
+import { checkKeysOutOfReach } from '../kept/keys-out-of-reach.ts'
 import { makeStore, openStore } from '../kept/open-store.ts'
 import { requireStore } from '../kept/require-store.ts'
+import { readSignKey } from '../kept/sign-key.ts'
 import { pathsOfPlace } from '../kept/store-place.ts'
 import { findPackageRoot } from '../package-root.ts'
 import { grantRights, type Rights } from '../run/grant-rights.ts'
@@ -51,6 +53,7 @@ export async function inPlanSession<T>(
 ): Promise<T> {
   const place = requireStore(given, command, io.cwd)
   const keys = await readKeyFile(given.value('key-file'), io.cwd)
+  const sign = await readSignKey(given.value('sign-key'), io.cwd)
   const store = await (makes ? makeStore : openStore)(place)
   let rights: Rights | undefined
   try {
@@ -59,11 +62,13 @@ export async function inPlanSession<T>(
     rights = tools
       ? await grantRights(given, pathsOfPlace(place), io.cwd, approved && { scope: approved })
       : undefined
+    await checkKeysOutOfReach(given, rights?.scope ?? [], io.cwd)
     const failures = new ToolFailures(rights?.tools ?? [], findPackageRoot().code)
     try {
       const runtime = await openRuntime({
         store,
         capabilities: rights?.capabilities ?? [],
+        ...(sign && { receipts: { sign, states: true } }),
         scope: scopeWithin(rights?.scope ?? [], approved ?? []),
         maxMemoryBytes: MOST_MEMORY,
         checkpoints: { keys, limits: { maxMemoryBytes: MOST_MEMORY, maxFileBytes: MOST_MEMORY } },

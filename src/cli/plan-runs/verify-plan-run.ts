@@ -22,7 +22,10 @@ import { showProgress } from '../run/progress-line.ts'
 import { readText } from '../run/read-text.ts'
 import { isDigest } from '../units/is-digest.ts'
 import { inPlanSession } from './plan-session.ts'
+import { readReceipts } from './read-receipts.ts'
 
+/** A public key, as caisson keys new and receipts show it. */
+const KEY_DIGITS = /^[0-9a-f]{64}$/
 const KNOWN = /^(\d{1,15})=(.+)$/
 const MOST_UNCHECKED = 20
 
@@ -31,7 +34,9 @@ export async function verifyPlanRun(given: GivenFlags, io: CliIo): Promise<numbe
   const [name = ''] = given.positionals
   const known = given.values('known').map(readKnown)
   const signers: Uint8Array[] = []
-  for (const file of given.values('signer')) signers.push(await readSigner(file, io))
+  for (const key of given.values('signer')) signers.push(await readSigner(key, io))
+  const receiptFile = given.value('receipts')
+  const receipts = receiptFile === undefined ? [] : await readReceipts(receiptFile, io)
   const interruption = new Interruption()
   const ignore = io.onInterrupt(() => interruption.interrupt())
   try {
@@ -48,6 +53,7 @@ export async function verifyPlanRun(given: GivenFlags, io: CliIo): Promise<numbe
             domain: TENANT,
             known,
             signers,
+            receipts,
             signal: interruption.signal,
           })
         } finally {
@@ -155,7 +161,7 @@ function readKnown(text: string): NonNullable<VerifyOptions['known']>[number] {
 }
 
 async function readSigner(file: string, io: CliIo): Promise<Uint8Array> {
-  const text = await readText(file, 'key', io)
+  const text = KEY_DIGITS.test(file) ? file : await readText(file, 'key', io)
   try {
     return parsePublicKey(text)
   } catch (cause) {
@@ -164,7 +170,7 @@ async function readSigner(file: string, io: CliIo): Promise<Uint8Array> {
       exit: EXIT.refusedInput,
       code: cause.code,
       message: `--signer ${clipText(file, 200)}: ${cause.message}`,
-      hint: 'openssl pkey -in private.pem -pubout writes the public key of a private one.',
+      hint: 'caisson keys new FILE writes one into FILE.pub; openssl pkey -in private.pem -pubout that of another private key.',
       cause,
     })
   }
