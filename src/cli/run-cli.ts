@@ -33,6 +33,7 @@ import { runCommand } from './commands/run.ts'
 import { runsCommand } from './commands/runs.ts'
 import { showCommand } from './commands/show.ts'
 import { typesCommand } from './commands/types.ts'
+import { exportCommand, importCommand } from './commands/transfer.ts'
 import { verifyCommand } from './commands/verify.ts'
 import { EXIT } from './exit-code.ts'
 import { findPackageRoot } from './package-root.ts'
@@ -66,6 +67,8 @@ const COMMANDS: readonly Command[] = [
   planEventsCommand,
   keysNewCommand,
   typesCommand,
+  exportCommand,
+  importCommand,
   doctorCommand,
   benchCommand,
 ]

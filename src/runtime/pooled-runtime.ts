@@ -275,6 +275,14 @@ class PooledRuntime implements Runtime {
     return (await this.#plans.load()).receipts(run, options)
   }
 
+  async exportRun(run: string, options: PlanRunOptions = {}): Promise<Uint8Array> {
+    return (await this.#plans.load()).export(run, options)
+  }
+
+  async importRun(bytes: Uint8Array, options: PlanRunOptions = {}): Promise<PlanRun> {
+    return (await this.#plans.load()).import(bytes, options)
+  }
+
   async close(): Promise<void> {
     await this.#plans.close()
     this.#line.close()

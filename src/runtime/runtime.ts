@@ -83,6 +83,19 @@ export interface Runtime {
    */
   receipts(run: string, options?: PlanRunOptions): Promise<readonly SignedReceipt[]>
   /**
+   * A run of a plan as one file: journal, values, and the logs of its programs, with a digest, and a MAC where there is a key.
+   * What was encrypted in the store is encrypted in it.
+   * @throws CaissonError `store_conflict` while somebody drives it, `checkpoint_too_large` above 1 GiB, `unsupported` where the
+   *   store cannot list runs, and as `planRun`
+   */
+  exportRun(run: string, options?: PlanRunOptions): Promise<Uint8Array>
+  /**
+   * Takes over what was exported, under its own name. It is read-only until somebody resumes it with the `point` of its view.
+   * @throws CaissonError `corrupted` with its place, `checkpoint_refused` for what is of another key or trust domain,
+   *   `already_exists`, `unsupported`, `store_failed`, `disposed`; nothing of it is in the store then that anybody finds
+   */
+  importRun(bytes: Uint8Array, options?: PlanRunOptions): Promise<PlanRun>
+  /**
    * Refuses new guests, lets the ones at work finish, and gives idle memory back. Resolves when the threads that
    * waited for a guest have ended: await it before `process.exit`, which may crash Node while they end.
    */

@@ -21,8 +21,8 @@ export type WatchedStore = Pick<
   RunStore,
   'putBlob' | 'getBlob' | 'head' | 'setHead' | 'append' | 'entries' | 'lease'
 > &
-  // Not every store that keeps runs has to list them.
-  Partial<Pick<RunStore, 'runs'>>
+  // Not every store that keeps runs has to list them, or to remove any.
+  Partial<Pick<RunStore, 'runs' | 'remove'>>
 
 /** @param signal of whoever waits for the store */
 export function watchedStore(store: WatchedStore, signal?: AbortSignal): WatchedStore {
@@ -36,6 +36,9 @@ export function watchedStore(store: WatchedStore, signal?: AbortSignal): Watched
     getBlob: (id) => watch('getBlob', async () => blobFrom(await store.getBlob(id))),
     ...(typeof store.runs === 'function' && {
       runs: () => watch('runs', async () => namesFrom(await store.runs?.())),
+    }),
+    ...(typeof store.remove === 'function' && {
+      remove: (run: string, lease: RunLease) => watch('remove', async () => store.remove?.(run, lease)),
     }),
     head: (run) => watch('head', async () => headFrom(await store.head(run))),
     setHead: (run, head, lease) => watch('setHead', () => store.setHead(run, head, lease)),

@@ -147,6 +147,13 @@ export function checkPropose(proposed: unknown, options: ProposeOptions): void {
   checkOptions(options, PROPOSE, ['by'])
 }
 
+export function checkBytes(bytes: unknown): void {
+  if (bytes instanceof Uint8Array) return
+  throw new CaissonError('invalid_argument', 'What is imported is a Uint8Array.', {
+    details: { option: 'bytes' },
+  })
+}
+
 export function checkFork(options: ForkOptions): void {
   checkOptions(options, FORK, ['by', 'at'])
 }

@@ -24,12 +24,13 @@ import { traceOf } from '../run-summary.ts'
 import { giveBack, prolong, type WatchedStore } from '../watched-store.ts'
 import { earlierOutput } from './earlier-output.ts'
 import { loadImage } from './load-image.ts'
-import { EventCollector, foldEvents } from './plan-record.ts'
+import { EventCollector, foldEvents, pointOf } from './plan-record.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
 import { PlanSpans } from './plan-spans.ts'
 import { PlanWork } from './plan-work.ts'
 import { RunImages } from './run-images.ts'
 import { summaryOf } from './run-view.ts'
+import { type ImportMark, importMarkOf } from './transfer/import-mark.ts'
 import { ValueShelves } from './value-shelves.ts'
 
 /** Long enough that what happens together is written together. */
@@ -48,6 +49,7 @@ interface HeldParts {
   readonly journal: Journal
   readonly shelves: ValueShelves
   readonly images: RunImages
+  readonly imported: ImportMark | undefined
   /** `traceparent` of the span that told last of the run. */
   readonly earlier: string | undefined
 }
@@ -90,6 +92,7 @@ export class HeldPlanRun {
       const head = await store.head(owner.run)
       const collector = new EventCollector()
       const image = await loadImage(parts, owner, head)
+      const imported = await importMarkOf(parts, owner)
       // Made once the journal was read; until then nothing is written.
       let shelves: ValueShelves | undefined
       let images: RunImages | undefined
@@ -124,7 +127,19 @@ export class HeldPlanRun {
         from: { records: image?.end.length ?? 0, imageBytes: image?.bytes ?? 0, bytes: readBytes },
       })
       const earlier = traceOf(head?.summary)
-      return new HeldPlanRun({ parts, owner, lease, plan, state, values, journal, shelves, images, earlier })
+      return new HeldPlanRun({
+        parts,
+        owner,
+        lease,
+        plan,
+        state,
+        values,
+        journal,
+        shelves,
+        images,
+        imported,
+        earlier,
+      })
     } catch (error) {
       await giveBack(lease)
       throw error
@@ -148,6 +163,7 @@ export class HeldPlanRun {
       const events = await make(this)
       // What was asked of the state while it was awaited may have changed since: then nothing is recorded.
       this.state.check(events)
+      if (this.isImported) this.#checkConfirmed(events)
       for (const event of events) {
         checkRunEvent(event)
         encodeRecord(event)
@@ -158,6 +174,22 @@ export class HeldPlanRun {
       this.#recorded += 1
       if (this.#recording === 0) this.#onQuiet?.()
     }
+  }
+
+  /** Whether nobody let it go on since it was imported: it is read-only until then. */
+  get isImported(): boolean {
+    return this.#parts.imported?.length === this.#parts.journal.length
+  }
+
+  /** @throws CaissonError `confirmation_required` */
+  #checkConfirmed(events: readonly RunEvent[]): void {
+    if (events.length === 0 || events.some(({ type }) => type === 'confirmed')) return
+    const { owner, journal } = this.#parts
+    throw new CaissonError(
+      'confirmation_required',
+      'The run was imported, and is read-only until somebody resumes it with the `point` at which it stands. One that had not started is proposed again.',
+      { details: { point: pointOf(owner, journal.end) } },
+    )
   }
 
   async #write(events: readonly RunEvent[]): Promise<void> {

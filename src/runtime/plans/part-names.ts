@@ -2,7 +2,7 @@
 import { sha256 } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 
-const PART = /^(.+)\.(?:[0-9a-f]{24}|values-\d+)$/
+const PART = /^(.+)\.(?:[0-9a-f]{24}|values-\d+|imported)$/
 
 /** Name of a kept run: paths are longer than names may be, and each attempt is a run of its own. */
 export function programRun(run: string, path: string, attempt: number): string {
@@ -13,6 +13,16 @@ export function programRun(run: string, path: string, attempt: number): string {
 /** Name of a list of values. */
 export function shelfName(run: string, number: number): string {
   return `${run}.values-${number}`
+}
+
+/** Name of what says that a run was imported. */
+export function importMarkName(run: string): string {
+  return `${run}.imported`
+}
+
+/** Whether a part goes along where its run is taken elsewhere. */
+export function isTaken(part: string): boolean {
+  return !part.endsWith('.imported')
 }
 
 /** The run that a name is a part of; undefined for any other name. */

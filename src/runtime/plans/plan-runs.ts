@@ -17,7 +17,7 @@ import { isRunName } from '../check-options.ts'
 import type { PlanStatus } from '../plan-summary.ts'
 import { DEFAULT_DOMAIN, type RunOwner } from '../run-owner.ts'
 import { giveBack } from '../watched-store.ts'
-import { checkFork, checkPropose, checkVerify, checkWhose } from './check-plan-options.ts'
+import { checkBytes, checkFork, checkPropose, checkVerify, checkWhose } from './check-plan-options.ts'
 import { type ForkOptions, forkRun } from './fork-run.ts'
 import { LiveRun } from './live-run.ts'
 import { refusePartName } from './part-names.ts'
@@ -26,6 +26,8 @@ import type { PlanRun, PlanRunOptions, Proposed, ProposeOptions } from './plan-r
 import type { PlanRunParts } from './plan-run-parts.ts'
 import { readStanding } from './read-standing.ts'
 import { StoredPlanRun } from './stored-plan-run.ts'
+import { exportRun } from './transfer/export-run.ts'
+import { readExport, writeImport } from './transfer/import-run.ts'
 import { ValueShelves } from './value-shelves.ts'
 import { receiptsOf, type Verification, type VerifyOptions, verifyRun } from './verify/verify-run.ts'
 
@@ -118,6 +120,27 @@ export class PlanRuns {
     for (const receipt of await receiptsOf(this.#parts, ownerOf(run, options)))
       signed.push(await signReceipt(receipt, this.#parts.sealing.signer))
     return signed
+  }
+
+  async export(run: string, options: PlanRunOptions): Promise<Uint8Array> {
+    this.#checkOpen()
+    checkWhose(options)
+    return exportRun(this.#parts, ownerOf(run, options))
+  }
+
+  async import(bytes: Uint8Array, options: PlanRunOptions): Promise<PlanRun> {
+    this.#checkOpen()
+    checkBytes(bytes)
+    checkWhose(options)
+    // They must not change while they are looked at.
+    const read = await readExport(this.#parts, bytes.slice(), ownerOf('imported', options))
+    const { run } = read.exported
+    const owner = ownerOf(run, options)
+    this.#checkOpen()
+    await writeImport(this.#parts, read)
+    const { plan } = read.standing
+    this.#parts.plans.add(plan)
+    return new StoredPlanRun(this.#liveRun(owner), plan)
   }
 
   /** Brings all runs to rest: they are taken up where they are by whoever resumes them. */

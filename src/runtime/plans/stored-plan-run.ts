@@ -41,9 +41,13 @@ import type {
   ResumePlanOptions,
   StartOptions,
 } from './plan-run.ts'
-import { readStanding, requestOf } from './read-standing.ts'
+import { readStanding, requestOf, type Standing } from './read-standing.ts'
 import { runEvents } from './run-events.ts'
 import { type RunView, viewOf, wasInterrupted } from './run-view.ts'
+import { importMarkOf } from './transfer/import-mark.ts'
+
+/** Of a run that came from elsewhere. */
+const IMPORTED_STANDS = { reason: 'interrupted', message: 'It was imported.' } as const
 
 export class StoredPlanRun implements PlanRun {
   readonly #live: LiveRun
@@ -68,9 +72,12 @@ export class StoredPlanRun implements PlanRun {
 
   async view(): Promise<RunView> {
     const { parts, owner, isDriven } = this.#live
-    const { plan, state, point, request } = await readStanding(parts, owner)
+    const standing = await readStanding(parts, owner)
+    const { plan, state, point, request } = standing
     const isAtWork = isDriven || (wasInterrupted(state) && (await this.#live.isHeldElsewhere()))
-    return viewOf({ run: this.run, plan, state, point, request, isDriven: isAtWork })
+    const view = viewOf({ run: this.run, plan, state, point, request, isDriven: isAtWork })
+    if (!(await this.#isImported(standing))) return view
+    return { ...view, status: 'frozen', frozen: view.frozen ?? IMPORTED_STANDS }
   }
 
   async requests(): Promise<readonly OpenRequest[]> {
@@ -137,13 +144,19 @@ export class StoredPlanRun implements PlanRun {
     this.#checkTools(state)
     const events = [...(await answerEvents(state, values, answers))]
     const isFrozen = state.status === 'frozen'
-    if (!isFrozen && !wasInterrupted(state)) return events
+    const { isImported } = held
+    if (!isFrozen && !isImported && !wasInterrupted(state)) return events
     const point = pointOf(this.#live.owner, held.end)
-    checkPoint(options, point)
+    // No policy speaks for what comes from elsewhere: somebody has to have seen it.
+    checkPoint(isImported ? { ...options, unseen: false } : options, point)
     checkDoubts(state, events)
     const isRunning = state.status === 'running'
     if (isRunning)
-      events.push({ type: 'frozen', reason: 'interrupted', message: 'Whoever drove the run stopped.' })
+      events.push({
+        type: 'frozen',
+        reason: 'interrupted',
+        message: isImported ? IMPORTED_STANDS.message : 'Whoever drove the run stopped.',
+      })
     events.push({ type: 'confirmed', point, by, ...(more && { more }) })
     return events
   }
@@ -188,14 +201,25 @@ export class StoredPlanRun implements PlanRun {
   async outcome(): Promise<PlanOutcome> {
     const rest = await this.#live.rest()
     if (rest !== undefined) return rest
-    const { state, values, point } = await this.#read()
-    return outcomeOf(this.run, state, values, point)
+    const { parts, owner } = this.#live
+    const standing = await readStanding(parts, owner)
+    const { state, point } = standing
+    const values = new RunValues(parts.store)
+    if (!(await this.#isImported(standing))) return outcomeOf(this.run, state, values, point)
+    return { run: this.run, used: state.used, status: 'frozen', ...(state.frozen ?? IMPORTED_STANDS), point }
   }
 
-  async #read(): Promise<{ readonly state: RunState; readonly values: RunValues; readonly point: Digest }> {
+  /** Whether it came from elsewhere, and nobody let it go on since. What has ended goes on for nobody. */
+  async #isImported({ state, end }: Standing): Promise<boolean> {
+    if (ENDED.has(state.status ?? 'proposed')) return false
     const { parts, owner } = this.#live
-    const { state, point } = await readStanding(parts, owner)
-    return { state, point, values: new RunValues(parts.store) }
+    return (await importMarkOf(parts, owner))?.length === end.length
+  }
+
+  async #read(): Promise<{ readonly state: RunState; readonly values: RunValues }> {
+    const { parts, owner } = this.#live
+    const { state } = await readStanding(parts, owner)
+    return { state, values: new RunValues(parts.store) }
   }
 
   /** @throws CaissonError `approval_mismatch` with `details: { widened }` where tools reach further than was approved */

@@ -1,0 +1,65 @@
+/**
+ * That a run was imported, and where it stood: beside the run, sealed like its entries. As long as its journal ends there,
+ * it is read-only.
+ */
+import { type Digest, isDigest } from '../../../base/digest.ts'
+import { CaissonError } from '../../../base/errors.ts'
+import type { JournalEnd } from '../../../journal/journal.ts'
+import { EntrySeal } from '../../../snapshot/run-log/entry-seal.ts'
+import { decodeCanonical } from '../../../values/decode-canonical.ts'
+import { encodeCanonical } from '../../../values/encode-canonical.ts'
+import type { RunOwner } from '../../run-owner.ts'
+import { giveBack } from '../../watched-store.ts'
+import { importMarkName } from '../part-names.ts'
+import type { PlanRunParts } from '../plan-run-parts.ts'
+
+const FORMAT = 'import/1'
+const MARK_LIMITS = { bytes: 10_000, nodes: 100, depth: 5 }
+
+type MarkParts = Pick<PlanRunParts, 'store' | 'sealing' | 'leaseMs'>
+type Whose = Pick<RunOwner, 'tenant' | 'run'>
+
+/** Where the run stood that was imported; undefined for one that was not. */
+export interface ImportMark {
+  readonly length: number
+  readonly digest: Digest
+}
+
+/** A mark of an import that did not come to its end gives way. @throws CaissonError `store_failed`, `unsupported` */
+export async function markImported(
+  { store, sealing, leaseMs }: MarkParts,
+  { tenant, run }: Whose,
+  { length, digest }: JournalEnd,
+): Promise<void> {
+  const name = importMarkName(run)
+  const lease = await store.lease(name, leaseMs)
+  try {
+    const at = (await store.entries(name, 0, MOST_MARKS)).length
+    const plain = encodeCanonical({ format: FORMAT, length, digest }, MARK_LIMITS)
+    const sealed = await new EntrySeal(sealing, 'import').seal(plain, { tenant, run, at })
+    await store.append(name, at, [sealed], lease)
+  } finally {
+    await giveBack(lease)
+  }
+}
+
+/** Imports that were begun, and are tried again. */
+const MOST_MARKS = 1_000
+
+/** @throws CaissonError `corrupted`, `checkpoint_refused`, `store_failed` */
+export async function importMarkOf(
+  { store, sealing }: Pick<MarkParts, 'store' | 'sealing'>,
+  { tenant, run }: Whose,
+): Promise<ImportMark | undefined> {
+  const entries = await store.entries(importMarkName(run), 0, MOST_MARKS)
+  const last = entries.at(-1)
+  if (last === undefined) return undefined
+  const place = { tenant, run, at: entries.length - 1 }
+  const plain = await new EntrySeal(sealing, 'import').open(last, place)
+  const { format, length, digest } = decodeCanonical(plain, MARK_LIMITS) as Record<string, unknown>
+  if (format === FORMAT && Number.isSafeInteger(length) && isDigest(digest))
+    return { length: length as number, digest }
+  throw new CaissonError('corrupted', `What says that the run "${run}" was imported is damaged.`, {
+    details: { run },
+  })
+}

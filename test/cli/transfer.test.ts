@@ -1,0 +1,55 @@
+/** Runs of plans taken from one store to another on the command line. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { cli, type Ended, type Folder, makeFolder } from './cli.testkit.ts'
+import { flat } from './kept.testkit.ts'
+
+const ASKS =
+  'format: plan/1\nname: asks\nversion: "1"\nnodes:\n  words: { kind: program, source: "return input + 1", input: { $from: input } }\n  agree: { kind: approval, question: "Well?", show: { $from: words } }\noutput: { $from: agree/value }\n'
+
+let folder: Folder
+beforeEach(() => {
+  folder = makeFolder({ 'asks.yaml': ASKS })
+})
+afterEach(() => folder.remove())
+
+const caisson = (...args: readonly string[]): Promise<Ended> =>
+  cli(args, { cwd: folder.path, anyThread: true })
+
+describe('caisson export and caisson import', () => {
+  it('take a run to another store, where it goes on once its point was confirmed', async () => {
+    await caisson('plan', 'start', 'asks.yaml', '--approve', '--run', 'r', '--input', '1', '--store', 'a')
+    expect(await caisson('export', 'r', '--store', 'a')).toMatchObject({ code: 2 })
+    const exported = await caisson('export', 'r', '--store', 'a', '--output', 'r.run', '--json')
+    expect(exported.code).toBe(0)
+    const bytes = readFileSync(join(folder.path, 'r.run'))
+    expect(JSON.parse(exported.stdout)).toEqual({ run: 'r', bytes: bytes.length })
+    const imported = await caisson('import', 'r.run', '--store', 'b', '--json')
+    const { point, status } = JSON.parse(imported.stdout) as { point: string; status: string }
+    expect([imported.code, status]).toEqual([0, 'frozen'])
+    expect(flat((await caisson('runs', '--store', 'b')).stdout)).not.toContain('r.imported')
+    const again = await caisson('import', 'r.run', '--store', 'b')
+    expect([again.code, flat(again.stderr)]).toEqual([
+      2,
+      expect.stringContaining('There is a run "r" already'),
+    ])
+    expect((await caisson('resume', 'r', '--store', 'b')).code).not.toBe(0)
+    expect((await caisson('verify', 'r', '--store', 'b')).code).toBe(0)
+    // It asks.
+    expect((await caisson('resume', 'r', '--store', 'b', '--confirm', point)).code).toBe(6)
+  })
+
+  it('refuse a file that was changed, or is none, with its place', async () => {
+    await caisson('plan', 'start', 'asks.yaml', '--approve', '--run', 'r', '--input', '1', '--store', 'a')
+    await caisson('export', 'r', '--store', 'a', '--output', 'r.run')
+    const bytes = readFileSync(join(folder.path, 'r.run'))
+    bytes[100] = (bytes[100] as number) ^ 1
+    writeFileSync(join(folder.path, 'changed.run'), bytes)
+    const changed = await caisson('import', 'changed.run', '--store', 'b', '--json')
+    expect(changed.code).toBe(7)
+    expect(JSON.parse(changed.stdout)).toMatchObject({ error: { code: 'corrupted' } })
+    expect((await caisson('import', 'asks.yaml', '--store', 'b')).code).toBe(7)
+    expect((await caisson('import', 'missing.run', '--store', 'b')).code).toBe(2)
+  })
+})
