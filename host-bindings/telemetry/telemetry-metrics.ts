@@ -66,10 +66,10 @@ export class TelemetryMetrics {
   event(name: TelemetryEvent, attributes: Readonly<Record<string, string | number | boolean>>): void {
     switch (name) {
       case 'guest.live':
-        this.#liveGuests.add(Number(attributes['change']))
+        this.#liveGuests.add(Number(attributes.change))
         return
       case 'telemetry.dropped':
-        this.#dropped.add(Number(attributes['count']))
+        this.#dropped.add(Number(attributes.count))
         return
       case 'capability.sync_calls': {
         const { capability = '', count, failed } = attributes

@@ -7,6 +7,7 @@ export type { AskedRequest } from '../capability/approvals.ts'
 export type { Answer, GuestFailure, PendingCall } from '../capability/call.ts'
 export type {
   AsyncCapability,
+  CallDecision,
   Capability,
   Cost,
   Effect,
@@ -32,12 +33,12 @@ export { planSvg } from '../graph/render/plan-svg.ts'
 export type { Decision, OpenRequest } from '../graph/run/decisions.ts'
 export type { DoubtAnswer, OpenDoubt } from '../graph/run/doubts.ts'
 export { type Finding, type FindingKind, findingsOf } from '../graph/run/findings.ts'
+export type { Failures, Latency } from '../graph/run/report-figures.ts'
 export type { EventType, Failure, GrantUsed, RecordedEvent, RunEvent, Used } from '../graph/run/run-event.ts'
 export {
   type CapabilityReport,
-  type Failures,
-  type Latency,
   type NodeKindReport,
+  type NodeReport,
   type RunReport,
   reportOf,
 } from '../graph/run/run-report.ts'

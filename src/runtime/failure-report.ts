@@ -17,7 +17,7 @@ export function failureReport({ telemetry, onCapabilityError }: RuntimeOptions):
 }
 
 /** Tells a listener of the embedder. Nothing comes back from it. */
-export function tell(listener: () => unknown): void {
+function tell(listener: () => unknown): void {
   try {
     const told = listener()
     // An async listener that fails must not end the process.

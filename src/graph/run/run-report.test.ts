@@ -116,11 +116,41 @@ describe('the report of a run', () => {
         latency: { count: 2, medianMs: 1, p95Ms: 24, mostMs: 24 },
       },
     ])
+    expect(report.nodes).toEqual([
+      {
+        node: 'a',
+        begun: 1,
+        completed: 1,
+        failed: 0,
+        retries: 1,
+        failures: { transient: { network_failed: 1 } },
+        latency: { count: 1, medianMs: 24, p95Ms: 24, mostMs: 24 },
+      },
+      {
+        node: 'b',
+        begun: 1,
+        completed: 1,
+        failed: 0,
+        retries: 0,
+        failures: { transient: { network_failed: 1 } },
+        latency: { count: 1, medianMs: 1, p95Ms: 1, mostMs: 1 },
+      },
+      {
+        node: 'p',
+        begun: 1,
+        completed: 1,
+        failed: 0,
+        retries: 0,
+        failures: {},
+        latency: { count: 1, medianMs: 40, p95Ms: 40, mostMs: 40 },
+      },
+    ])
     expect(report.capabilities).toEqual([
       {
         capability: 'a.b',
         calls: 2,
         failed: 1,
+        failures: { transient: { network_failed: 1 } },
         used: {},
         latency: { count: 2, medianMs: 4, p95Ms: 8, mostMs: 8 },
       },
@@ -128,6 +158,7 @@ describe('the report of a run', () => {
         capability: 'c.d',
         calls: 3,
         failed: 0,
+        failures: {},
         used: { calls: 3, bytesIn: 9 },
         latency: { count: 0, medianMs: 0, p95Ms: 0, mostMs: 0 },
       },

@@ -6,23 +6,21 @@
  * 1. Times are those that the journal has: the same journal gives the same report everywhere.
  * 2. A journal that ends anywhere has a report: what is under way is counted as that.
  */
-import type { ErrorClass, Plan, PlanNode } from '../plan/plan.ts'
+import type { Plan, PlanNode } from '../plan/plan.ts'
+import { placeOf } from '../plan/rights-at.ts'
 import { type Finding, findingsOf } from './findings.ts'
+import {
+  countFailure,
+  type Failures,
+  type FailureTally,
+  failuresOf,
+  type Latency,
+  latencyOf,
+} from './report-figures.ts'
 import type { Failure, GrantUsed, RecordedEvent, Used } from './run-event.ts'
 import { RunState } from './run-state.ts'
 import type { RunStatus } from './transitions.ts'
 import { addGrantUsed } from './used.ts'
-
-/** Durations in milliseconds, of what has ended. */
-export interface Latency {
-  readonly count: number
-  readonly medianMs: number
-  readonly p95Ms: number
-  readonly mostMs: number
-}
-
-/** Failures by class, and by code in it. */
-export type Failures = Readonly<Partial<Record<ErrorClass, Readonly<Record<string, number>>>>>
 
 export interface NodeKindReport {
   readonly kind: PlanNode['kind']
@@ -30,6 +28,21 @@ export interface NodeKindReport {
   readonly begun: number
   readonly completed: number
   readonly failed: number
+  /** From its beginning to its end, waits and all attempts included. */
+  readonly latency: Latency
+}
+
+export interface NodeReport {
+  /** Place of the node in its plan: ids, without numbers of items and rounds. */
+  readonly node: string
+  /** Times that it began. */
+  readonly begun: number
+  readonly completed: number
+  readonly failed: number
+  /** Attempts after the first one, of all times. */
+  readonly retries: number
+  /** Attempts that failed, whatever became of the node. */
+  readonly failures: Failures
   /** From its beginning to its end, waits and all attempts included. */
   readonly latency: Latency
 }
@@ -42,6 +55,7 @@ export interface CapabilityReport {
   readonly latency: Latency
   /** Answers of call nodes that were failures. */
   readonly failed: number
+  readonly failures: Failures
   readonly used: GrantUsed
 }
 
@@ -70,6 +84,8 @@ export interface RunReport {
   readonly notUndone: number
   /** In the order of the vocabulary of plans. */
   readonly kinds: readonly NodeKindReport[]
+  /** In the order in which they first began. Nodes that did not begin are not told. */
+  readonly nodes: readonly NodeReport[]
   /** By their names. */
   readonly capabilities: readonly CapabilityReport[]
   readonly findings: readonly Finding[]
@@ -92,7 +108,13 @@ interface KindTally {
   readonly took: number[]
 }
 
+interface NodeTally extends KindTally {
+  retries: number
+  readonly failures: FailureTally
+}
+
 interface CapabilityTally {
+  readonly failures: FailureTally
   calls: number
   failed: number
   used: GrantUsed
@@ -114,7 +136,9 @@ class Tally {
   readonly #state: RunState
   readonly #kinds = new Map<PlanNode['kind'], KindTally>()
   readonly #capabilities = new Map<string, CapabilityTally>()
-  readonly #failures = new Map<ErrorClass, Map<string, number>>()
+  readonly #failures: FailureTally = new Map()
+  /** By their places. */
+  readonly #nodes = new Map<string, NodeTally>()
   /** When calls were let in, by the paths of their nodes. */
   readonly #called = new Map<string, number>()
   /** Since when people are waited for. */
@@ -145,11 +169,22 @@ class Tally {
     const node = this.#state.node(event.node)
     if (node === undefined) return
     const kind = this.#kind(node.node.kind)
+    const place = this.#node(event.node)
+    const took = (): void => {
+      const ms = event.timeMs - (node.startedAtMs ?? event.timeMs)
+      kind.took.push(ms)
+      place.took.push(ms)
+    }
     this.#countRights(event.used?.by, node.node)
     switch (event.type) {
       case 'node_started':
-        if (event.attempt === 1) kind.begun += 1
-        else this.#retries += 1
+        if (event.attempt > 1) {
+          this.#retries += 1
+          place.retries += 1
+          return
+        }
+        kind.begun += 1
+        place.begun += 1
         return
       case 'node_called':
         this.#called.set(event.node, event.timeMs)
@@ -159,7 +194,7 @@ class Tally {
         this.#answered(
           event.node,
           event.timeMs,
-          event.answer?.ok === false,
+          event.answer?.ok === false ? event.answer.error : undefined,
           node.node,
           node === this.#state.undoing,
         )
@@ -177,30 +212,37 @@ class Tally {
         return
       }
       case 'node_retrying':
-        this.#failed(event.error)
+        this.#failed(event.error, place)
         return
       case 'node_failed':
-        this.#failed(event.error)
+        this.#failed(event.error, place)
         kind.failed += 1
-        kind.took.push(event.timeMs - (node.startedAtMs ?? event.timeMs))
+        place.failed += 1
+        took()
         return
       case 'node_recovered':
         this.#fallbacks += 1
         // One that failed before was counted then.
-        if (node.standby === undefined) this.#failed(event.error)
-        else kind.failed -= 1
+        if (node.standby === undefined) {
+          this.#failed(event.error, place)
+          took()
+        } else {
+          kind.failed -= 1
+          place.failed -= 1
+        }
         kind.completed += 1
-        if (node.standby === undefined) kind.took.push(event.timeMs - (node.startedAtMs ?? event.timeMs))
+        place.completed += 1
         return
       case 'node_completed':
         kind.completed += 1
-        kind.took.push(event.timeMs - (node.startedAtMs ?? event.timeMs))
+        place.completed += 1
+        took()
         return
       case 'node_undone':
         this.#undone += 1
         return
       case 'node_not_undone':
-        this.#failed(event.error)
+        this.#failed(event.error, place)
         this.#notUndone += 1
         return
       default:
@@ -214,9 +256,7 @@ class Tally {
       tookMs: startedAtMs === undefined ? undefined : Math.max(0, timeMs - startedAtMs),
       events,
       used,
-      failures: Object.fromEntries(
-        [...this.#failures].map(([kind, codes]) => [kind, Object.fromEntries(codes)] as const),
-      ),
+      failures: failuresOf(this.#failures),
       retries: this.#retries,
       fallbacks: this.#fallbacks,
       approvals: {
@@ -234,18 +274,40 @@ class Tally {
         const { took, ...counts } = tally
         return [{ kind, ...counts, latency: latencyOf(took) }]
       }),
+      nodes: [...this.#nodes]
+        .filter(([, { begun }]) => begun > 0)
+        .map(([node, { took, failures, ...counts }]) => ({
+          node,
+          ...counts,
+          failures: failuresOf(failures),
+          latency: latencyOf(took),
+        })),
       capabilities: [...this.#capabilities]
-        .map(([capability, { took, ...counts }]) => ({ capability, ...counts, latency: latencyOf(took) }))
+        .map(([capability, { took, failures, ...counts }]) => ({
+          capability,
+          ...counts,
+          failures: failuresOf(failures),
+          latency: latencyOf(took),
+        }))
         .sort((a, b) => (a.capability < b.capability ? -1 : 1)),
       findings,
     }
   }
 
-  #answered(path: string, timeMs: number, failed: boolean, node: PlanNode, undoing: boolean): void {
+  #answered(
+    path: string,
+    timeMs: number,
+    failure: Failure | undefined,
+    node: PlanNode,
+    undoing: boolean,
+  ): void {
     const since = this.#called.get(path)
     this.#called.delete(path)
     const tally = this.#capability(capabilityOf(node, undoing))
-    if (failed) tally.failed += 1
+    if (failure !== undefined) {
+      tally.failed += 1
+      countFailure(tally.failures, failure)
+    }
     if (since !== undefined) tally.took.push(timeMs - since)
   }
 
@@ -258,10 +320,23 @@ class Tally {
     }
   }
 
-  #failed({ class: kind, code }: Failure): void {
-    const codes = this.#failures.get(kind) ?? new Map<string, number>()
-    codes.set(code, (codes.get(code) ?? 0) + 1)
-    this.#failures.set(kind, codes)
+  #failed(error: Failure, node: NodeTally): void {
+    countFailure(this.#failures, error)
+    countFailure(node.failures, error)
+  }
+
+  #node(path: string): NodeTally {
+    const place = placeOf(path)
+    const tally = this.#nodes.get(place) ?? {
+      begun: 0,
+      completed: 0,
+      failed: 0,
+      retries: 0,
+      failures: new Map(),
+      took: [],
+    }
+    this.#nodes.set(place, tally)
+    return tally
   }
 
   #kind(kind: PlanNode['kind']): KindTally {
@@ -271,7 +346,13 @@ class Tally {
   }
 
   #capability(name: string): CapabilityTally {
-    const tally = this.#capabilities.get(name) ?? { calls: 0, failed: 0, used: {}, took: [] }
+    const tally = this.#capabilities.get(name) ?? {
+      calls: 0,
+      failed: 0,
+      failures: new Map(),
+      used: {},
+      took: [],
+    }
     this.#capabilities.set(name, tally)
     return tally
   }
@@ -280,11 +361,4 @@ class Tally {
 function capabilityOf(node: PlanNode, undoing: boolean): string {
   if (undoing && 'compensate' in node && node.compensate?.kind === 'call') return node.compensate.capability
   return node.kind === 'call' ? node.capability : ''
-}
-
-/** Exact, and not estimated: a run has as many as its journal holds. */
-function latencyOf(took: readonly number[]): Latency {
-  const sorted = [...took].sort((a, b) => a - b)
-  const at = (share: number): number => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0
-  return { count: sorted.length, medianMs: at(0.5), p95Ms: at(0.95), mostMs: at(1) }
 }
