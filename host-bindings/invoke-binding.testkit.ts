@@ -40,6 +40,7 @@ export function invokeBinding(
     idempotencyKey: context.idempotencyKey ?? 'key',
     attempt: context.attempt ?? 1,
     life: context.life ?? NEVER_ENDS,
+    decisions: context.decisions ?? (async () => []),
   }
   return Promise.resolve(capability.invoke(input, full)).then((value) =>
     structuredClone(accepted(capability.output, value)),

@@ -19,6 +19,20 @@ export interface GuestLife {
   onEnd(listener: () => void): () => void
 }
 
+/** What a person decided over a call of a guest that was let in. */
+export interface CallDecision {
+  /** Number of the call in its guest, from 1, in the order in which calls were asked. */
+  readonly call: number
+  readonly capability: string
+  /** What was invoked. */
+  readonly args: unknown
+  /** Whether the person wrote that in the place of what the guest asked for. */
+  readonly edited: boolean
+  readonly by: string
+  /** Empty where there is none. */
+  readonly comment: string
+}
+
 /** What an implementation gets beside its input. */
 export interface InvokeContext {
   /** Aborted at the timeout, at the guest's deadline and when the run is aborted. Pass it on. */
@@ -29,6 +43,11 @@ export interface InvokeContext {
   readonly attempt: number
   /** Of the guest that calls. */
   readonly life: GuestLife
+  /**
+   * What people decided over calls of this guest that were let in, in that order. Of guests that are kept in a store,
+   * programs of plans among them; of others none.
+   */
+  decisions(): Promise<readonly CallDecision[]>
 }
 
 /** When the gate may try again by itself. Only for awaited capabilities that are `read` or `idempotent`. */

@@ -27,7 +27,7 @@ import { type Approvals, type AskedRequest, AwaitsDecision } from './approvals.t
 import type { Ledger } from './budget.ts'
 import type { GuestCapability, PendingCall } from './call.ts'
 import { Refusal } from './call.ts'
-import type { Effect } from './capability.ts'
+import type { Effect, InvokeContext } from './capability.ts'
 import { type Delivery, refusedDelivery } from './delivery.ts'
 import type { Admission } from './gate/admission.ts'
 import { approve as askPerson } from './gate/approve.ts'
@@ -67,6 +67,8 @@ export interface GateOptions {
   readonly approver?: Approver
   /** Where nobody waits for people: what they decided. Of no use beside an approver. */
   readonly approvals?: Approvals
+  /** What people decided over calls that were let in. Default: none is known. */
+  readonly decisions?: InvokeContext['decisions']
   /** Of which calls need an approval, whatever grants and capabilities say. Default none. */
   readonly approveEffects?: readonly Effect[]
   /** What approvals are bound to. Default: the digest of the canonical encoding. */
@@ -347,6 +349,8 @@ export function createGate(options: GateOptions): Gate {
   }
 }
 
+const noDecisions: InvokeContext['decisions'] = async () => []
+
 function recordOf(decision: PersonDecision): NonNullable<CallIntent['decision']> {
   const { request, by, comment = '' } = decision
   return { request, by, comment, edited: 'value' in decision }
@@ -363,6 +367,7 @@ function partsOf(options: GateOptions): GateParts {
     callLog: options.callLog,
     approver: options.approver,
     approvals: options.approvals,
+    decisions: options.decisions ?? noDecisions,
     approveEffects: new Set(options.approveEffects),
     digest: options.digest ?? digestValue,
     lease: options.lease,

@@ -1,4 +1,5 @@
 /** Ready-made capabilities for every platform, and what they are made of. */
+export { createApprovalCapabilities } from '../../host-bindings/approvals/approval-capabilities.ts'
 export {
   type ArtifactOptions,
   createArtifactCapabilities,

@@ -27,6 +27,7 @@ import { EntryCodec } from '../snapshot/run-log/entry-codec.ts'
 import type { StartEntry } from '../snapshot/run-log/run-entry.ts'
 import type { RunRecord } from '../snapshot/run-log/run-record.ts'
 import { SyncReplay } from '../snapshot/run-log/sync-replay.ts'
+import { CallDecisions } from './call-decisions.ts'
 import type { CheckpointOwner } from './checkpoints.ts'
 import { DurableRun } from './durable-run.ts'
 import { finalDigest } from './final-digest.ts'
@@ -239,13 +240,22 @@ export class RunKeeper {
     guestId: string,
     durable: DurableRun,
     lease: RunLease,
-    { run }: RunOwner,
-    decisions: readonly PersonDecision[],
+    owner: RunOwner,
+    given: readonly PersonDecision[],
   ): Gate {
     const { recorder, ledger } = durable
-    const approvals = approvalsOf(run, guestId, decisions)
+    const approvals = approvalsOf(owner.run, guestId, given)
+    const { store, checkpoints } = this.#parts
+    const decisions = new CallDecisions(store, owner, checkpoints.sealing).list
     const span = this.#span
-    const own = { callLog: recorder, ledger, lease, approvals, ...(span && { spanOf: () => span }) }
+    const own = {
+      callLog: recorder,
+      ledger,
+      lease,
+      approvals,
+      decisions,
+      ...(span && { spanOf: () => span }),
+    }
     return this.#parts.gateFor(options, guestId, own)
   }
 

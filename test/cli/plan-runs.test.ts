@@ -400,6 +400,24 @@ describe('what happens around a run', () => {
     expect((await caisson(['runs', ...STORE, '--all'])).stdout).toBe('')
   })
 
+  it('lets its programs hear what people wrote, without any tools for that', async () => {
+    writeFileSync(
+      join(folder.path, 'hears.yaml'),
+      `${HEAD.replace('shop.order, ', '{ capability: shop.order, approve: true }, approvals.list, ')}nodes:
+  main:
+    kind: program
+    source: "await shop.order({ sku: 'A' }); const [one] = await approvals.list({}); return [one.args.sku, one.edited, one.comment]"
+    grants: [{ capability: shop.order, approve: true }, approvals.list]
+output: { $from: main }
+`,
+    )
+    expect((await startAtOnce('hears.yaml', 'r')).code).toBe(6)
+    const { requests } = (await show('r')) as { requests: { digest: string }[] }
+    const request = ['--request', requests[0]?.digest ?? '']
+    await plan('approve', 'r', ...request, '--value', '{ "sku": "B" }', '--comment', 'B it is')
+    expect(await resume('r')).toMatchObject({ code: 0, stdout: '["B", true, "B it is"]\n' })
+  })
+
   it('tells a dry run how much room its plan, values and programs take, as much as it makes then', async () => {
     const input = JSON.stringify('x'.repeat(5_000))
     await startAtOnce('hello.yaml', 'first', '--input', input)

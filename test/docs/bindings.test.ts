@@ -28,6 +28,7 @@ const capabilities: readonly Capability[] = [
     database: { transaction: () => Promise.reject(new Error('none')) },
     write: 'rows',
   }),
+  ...bindings.createApprovalCapabilities(),
 ]
 
 /** As the page writes a call: `name({ needed, optional? })`. */

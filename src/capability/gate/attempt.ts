@@ -1,5 +1,5 @@
 /** One attempt at the effect: the implementation gets a copy of the final arguments, a signal and a time. */
-import type { GuestLife, InvokeContext } from '../capability.ts'
+import type { CallDecision, GuestLife, InvokeContext } from '../capability.ts'
 import { lifeOf } from '../guest-life.ts'
 import type { Stop } from '../stop.ts'
 import type { FinalValue } from './final-value.ts'
@@ -14,6 +14,7 @@ export function attempt(
   idempotencyKey: string,
   number: number,
   stop: Stop,
+  decisions: InvokeContext['decisions'],
 ): Settled | Promise<Settled> {
   const { capability } = passage
   try {
@@ -21,7 +22,7 @@ export function attempt(
       const { invoke } = capability
       return { end: 'value', value: invoke(final.copy()) }
     }
-    const context = new AttemptContext(idempotencyKey, number, stop)
+    const context = new AttemptContext(idempotencyKey, number, stop, decisions)
     // Through a local, so that the implementation gets no `this`.
     const { invoke } = capability
     const returned: unknown = invoke(final.copy(), context)
@@ -37,13 +38,19 @@ class AttemptContext implements InvokeContext {
   readonly idempotencyKey: string
   readonly attempt: number
   readonly #stop: Stop
+  readonly #decisions: InvokeContext['decisions']
   /** Most implementations of most calls never look at the signal: it is made when they do. */
   #controller: AbortController | undefined
 
-  constructor(idempotencyKey: string, attempt: number, stop: Stop) {
+  constructor(idempotencyKey: string, attempt: number, stop: Stop, decisions: InvokeContext['decisions']) {
     this.idempotencyKey = idempotencyKey
     this.attempt = attempt
     this.#stop = stop
+    this.#decisions = decisions
+  }
+
+  decisions(): Promise<readonly CallDecision[]> {
+    return this.#decisions()
   }
 
   get life(): GuestLife {

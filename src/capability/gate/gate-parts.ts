@@ -8,7 +8,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Lease } from '../../ports/lease.ts'
 import type { ValueLimits } from '../../values/limits.ts'
 import type { Approvals } from '../approvals.ts'
-import type { Effect } from '../capability.ts'
+import type { Effect, InvokeContext } from '../capability.ts'
 
 /** Why a call failed, for the host's eyes. Never shown to a guest. */
 export interface CapabilityFailure {
@@ -36,6 +36,8 @@ export interface GateParts {
   readonly approver: Approver | undefined
   /** In place of an approver: what people decided, where they are not waited for. */
   readonly approvals: Approvals | undefined
+  /** What they decided over calls that were let in. */
+  readonly decisions: InvokeContext['decisions']
   /** Of which calls need an approval, whatever grants and capabilities say. */
   readonly approveEffects: ReadonlySet<Effect>
   readonly lease: Lease | undefined

@@ -36,7 +36,7 @@ export async function invoke(
     const refused =
       (leaving instanceof Promise ? await leaving : leaving) ?? checkStop(stop) ?? checkRevoked(passage)
     if (refused !== undefined) return refused
-    const begun = attempt(passage, final, idempotencyKey, number, stop)
+    const begun = attempt(passage, final, idempotencyKey, number, stop, parts.decisions)
     const ended = begun instanceof Promise ? await begun : begun
     if (ended.end === 'value' || ended.end === 'stopped' || number >= attempts || retry === undefined)
       return ended

@@ -11,6 +11,7 @@ import { requireStore } from '../kept/require-store.ts'
 import { readSignKey } from '../kept/sign-key.ts'
 import { pathsOfPlace } from '../kept/store-place.ts'
 import { findPackageRoot } from '../package-root.ts'
+import { withOwnTools } from '../plan/own-tools.ts'
 import { grantRights, type Rights } from '../run/grant-rights.ts'
 import { scopeWithin } from '../run/right-scope.ts'
 import { ToolFailures } from '../run/tool-failures.ts'
@@ -63,11 +64,12 @@ export async function inPlanSession<T>(
       ? await grantRights(given, pathsOfPlace(place), io.cwd, approved && { scope: approved })
       : undefined
     await checkKeysOutOfReach(given, rights?.scope ?? [], io.cwd)
+    const capabilities = withOwnTools(rights?.capabilities ?? [])
     const failures = new ToolFailures(rights?.tools ?? [], findPackageRoot().code)
     try {
       const runtime = await openRuntime({
         store,
-        capabilities: rights?.capabilities ?? [],
+        capabilities,
         ...(sign && { receipts: { sign, states: true } }),
         scope: scopeWithin(rights?.scope ?? [], approved ?? []),
         maxMemoryBytes: MOST_MEMORY,
@@ -75,8 +77,8 @@ export async function inPlanSession<T>(
         onCapabilityError: (failure) => failures.add(failure),
       })
       try {
-        const capabilities = (rights?.capabilities ?? []).map(({ name }) => name)
-        return await work({ runtime, store, storeName: place.name, given, io, capabilities, failures })
+        const names = capabilities.map(({ name }) => name)
+        return await work({ runtime, store, storeName: place.name, given, io, capabilities: names, failures })
       } finally {
         await runtime.close()
       }

@@ -8,6 +8,7 @@ import { EXIT } from '../exit-code.ts'
 import { jsonText } from '../render/json-text.ts'
 import { grantRights } from '../run/grant-rights.ts'
 import { type CodeProblem, CodeReader } from './code-reader.ts'
+import { withOwnTools } from './own-tools.ts'
 import { type PlacedProblem, type PlanFile, readPlanFile } from './plan-file.ts'
 import { planSummary } from './plan-tree.ts'
 import { tellRefused } from './refused-plan.ts'
@@ -76,7 +77,7 @@ async function toolProblems(
   if (!['tools', 'allow-net', 'allow-read', 'allow-write'].some((flag) => given.has(flag))) return []
   const rights = await grantRights(given, [], io.cwd)
   try {
-    const there = rights.capabilities.map(({ name }) => name)
+    const there = withOwnTools(rights.capabilities).map(({ name }) => name)
     return (plan.grants ?? []).flatMap((grant, i) => {
       const name = typeof grant === 'string' ? grant : grant.capability
       if (there.includes(name)) return []
