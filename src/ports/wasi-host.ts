@@ -223,6 +223,8 @@ export interface WasiState {
   /** By grant; null for a tree that is not in memory. */
   readonly trees: readonly (WasiTreeState | null)[]
   readonly descriptors: readonly WasiDescriptorState[]
+  /** When the `poll_oneoff` began that is suspended; null where none is. */
+  readonly waitingSinceNs: bigint | null
   readonly resources: readonly WasiResourceState[]
   readonly nextResource: number
 }

@@ -3,6 +3,7 @@
  *
  *     npm run conformance -- test262 PATH [--sample N] [--seed N] [--under test/language/]
  *     npm run conformance -- wpt PATH [AREA...]
+ *     npm run conformance -- wasi PATH
  *
  * stdout carries the report, stderr the progress; every failure goes to `out/conformance`. Exits 1 below the floor or
  * when what a guest does depends on its kind, 2 for wrong arguments.
@@ -18,6 +19,7 @@ import { Test262Checkout } from './test262/checkout.ts'
 import { isGoodEnough, test262Details, test262Report } from './test262/report.ts'
 import { runTest262 } from './test262/run-test262.ts'
 import { runScenario, TEST_LIMITS } from './test262/test-guest.ts'
+import { isWasiGoodEnough, runWasi, wasiDetails, wasiReport } from './wasi/run-suite.ts'
 import { AREAS, type Area } from './wpt/areas.ts'
 import { runWptArea } from './wpt/run-wpt.ts'
 import { WptCheckout } from './wpt/wpt-checkout.ts'
@@ -29,8 +31,10 @@ const TEST262_FLOOR = 0.985
 
 const USAGE = `npm run conformance -- test262 PATH [--sample N] [--seed N] [--under PREFIX]
 npm run conformance -- wpt PATH [AREA...]
+npm run conformance -- wasi PATH
 
-PATH      a checkout of test262, or of web-platform-tests
+PATH      a checkout of test262, of web-platform-tests, or of wasi-testsuite with its programs compiled (the branch
+          prod/testsuite-base)
 AREA      ${AREAS.map(({ name }) => name).join(', ')}; default all
 --sample  run so many of the applicable tests of test262; default all
 --seed    which ones: the same seed draws the same tests; default 1
@@ -56,11 +60,30 @@ process.exitCode = await main(process.argv.slice(2))
 async function main(args: readonly string[]): Promise<number> {
   const [suite] = args
   const choice = parseChoice(args.slice(1))
-  if (choice === undefined || (suite !== 'test262' && suite !== 'wpt')) {
-    process.stderr.write(`${USAGE}\n`)
-    return 2
+  if (choice === undefined) return refuse()
+  switch (suite) {
+    case 'test262':
+      return await runLanguage(choice)
+    case 'wpt':
+      return await runWpt(choice)
+    case 'wasi':
+      return await runPrograms(choice)
+    default:
+      return refuse()
   }
-  return suite === 'wpt' ? runWpt(choice) : await runLanguage(choice)
+}
+
+function refuse(): number {
+  process.stderr.write(`${USAGE}\n`)
+  return 2
+}
+
+async function runPrograms({ folder }: Choice): Promise<number> {
+  const results = await runWasi(folder)
+  say(`wasi-testsuite at ${revisionOf(folder)}`)
+  say(wasiReport(results))
+  keep('wasi.txt', wasiDetails(results))
+  return isWasiGoodEnough(results) ? 0 : 1
 }
 
 async function runLanguage({ folder, size, seed, under, kinds, markdown }: Choice): Promise<number> {
