@@ -335,6 +335,61 @@ describe('a run of a plan', () => {
   })
 })
 
+describe('a run whose process is gone in the middle of a call', () => {
+  it('is told as put down, and as taken up by who goes on, with the node that was under way', async () => {
+    const store = createMemoryRunStore()
+    const plan: Plan = {
+      format: 'plan/1',
+      name: 'cut',
+      version: '1',
+      grants: ['prices.slow'],
+      nodes: { fetch: { kind: 'call', capability: 'prices.slow' } },
+    }
+    let hangs = true
+    let begun: () => void = () => {}
+    const isBegun = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    const slow = capability({
+      name: 'prices.slow',
+      description: 'A price',
+      effect: 'read',
+      invoke: () => {
+        begun()
+        return hangs ? new Promise(() => {}) : 3
+      },
+    })
+    const first = sdk()
+    await using({ store, capabilities: [slow], telemetry: first.telemetry }, async (runtime) => {
+      const run = await runtime.propose(plan, { by: 'ann', run: 'c' })
+      await run.approve({ by: 'ann', digest: (await run.view()).request })
+      await run.start({ by: 'ann' })
+      await isBegun
+    })
+    expect(tree(first.spans())).toEqual([
+      'run cut: interrupted',
+      '  node fetch: interrupted',
+      '    execute_tool prices.slow: stopped',
+    ])
+    hangs = false
+    const second = sdk()
+    await using({ store, capabilities: [slow], telemetry: second.telemetry }, async (runtime) => {
+      const run = await runtime.planRun('c')
+      await run.resume({ by: 'ann', point: (await run.view()).point })
+      expect(await run.outcome()).toMatchObject({ status: 'completed' })
+    })
+    expect(tree(second.spans())).toEqual([
+      'run cut: completed',
+      '  node fetch: completed',
+      '    execute_tool prices.slow: completed',
+    ])
+    const [before, after] = [first, second].map(({ spans }) => spans().find(({ name }) => name === 'run cut'))
+    expect(after?.links.map(({ context }) => context.traceId)).toEqual([before?.spanContext().traceId])
+    const node = second.spans().find(({ name }) => name === 'node fetch')
+    expect(node?.attributes[NAMES.resumed]).toBe(true)
+  })
+})
+
 describe('telemetry that fails', () => {
   const failing: Record<string, () => Telemetry> = {
     'whose exporter throws': () =>
