@@ -17,6 +17,7 @@ import { collectCommand } from './commands/collect.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { forkCommand } from './commands/fork.ts'
 import { keysNewCommand } from './commands/keys.ts'
+import { newComponentCommand } from './commands/new.ts'
 import { planCheckCommand, planDiffCommand, planSchemaCommand, planShowCommand } from './commands/plan.ts'
 import {
   planApproveCommand,
@@ -67,6 +68,7 @@ const COMMANDS: readonly Command[] = [
   planEventsCommand,
   keysNewCommand,
   typesCommand,
+  newComponentCommand,
   exportCommand,
   importCommand,
   doctorCommand,
