@@ -13,4 +13,8 @@ export const PACKAGE_ENTRIES: readonly string[] = [
 ]
 
 /** Scripts of Workers: nothing imports them, their URL is handed to `new Worker`. */
-export const WORKER_ENTRIES: readonly string[] = ['src/entry/worker.ts', 'src/entry/worker.node.ts']
+export const WORKER_ENTRIES: readonly string[] = [
+  'src/entry/worker.ts',
+  'src/entry/worker.node.ts',
+  'src/entry/prepare-worker.node.ts',
+]
