@@ -8,8 +8,7 @@ import { transpileBytes } from '@bytecodealliance/jco-transpile'
 
 /** Exports of an instance: functions, and interfaces with functions. What they take and give is of their world. */
 // biome-ignore lint/suspicious/noExplicitAny: types come from WIT, which TypeScript does not read
-// oxlint-disable-next-line typescript/no-explicit-any
-export type Exports = Record<string, any>
+export type Exports = Record<string, any> // oxlint-disable-line typescript/no-explicit-any
 
 export interface Transpiled {
   /** Names of the interfaces and functions that it imports, without versions. */
