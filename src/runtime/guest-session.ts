@@ -152,7 +152,7 @@ class KeptGuest implements GuestSession {
       const { line, machines, newGuestId, gateFor, sessionOf, complete } = this.#parts
       const { domain = DEFAULT_DOMAIN } = this.#options
       const { signal } = options
-      const gate = gateFor(this.#options, newGuestId())
+      const gate = gateFor({ ...this.#options, label: this.#owner.label }, newGuestId())
       await line.enter(domain, signal)
       const place = new LinePlace(line, domain, true)
       let machine: Machine | undefined

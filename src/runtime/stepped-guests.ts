@@ -45,7 +45,7 @@ export interface SteppedGuestsParts {
   readonly machines: MachineMaker
   readonly line: GuestLine
   readonly bounds: LimitBounds
-  gateFor(options: Pick<RunOptions, 'grants' | 'guard'>, guestId: string): Gate
+  gateFor(options: Pick<RunOptions, 'grants' | 'guard' | 'label'>, guestId: string): Gate
   sessionOf(
     machine: Machine,
     start: MachineStart,
@@ -107,7 +107,8 @@ export class SteppedGuests {
         'The checkpoint is of a session between two turns: go on with it by openSession({ from }).',
       )
     }
-    const gate = gateFor(options, guestId)
+    // What it may have seen stays secret, whoever takes it up.
+    const gate = gateFor({ ...options, label: read.header.label }, guestId)
     const limits = limitsAfter(read.state.limits, options.limits, bounds, checkpoints.authenticated)
     checkFits(read.memoryBytes, limits)
     await line.enter(domain, signal)
