@@ -81,6 +81,7 @@ export const ERROR_CODES = {
   path_denied: 'The path leads out of the granted directory, or is not a plain file or directory.',
   not_found: 'The named thing does not exist.',
   already_exists: 'The named thing exists already.',
+  erased: 'The value was erased: the key that it was encrypted under was destroyed.',
   quota_exceeded: 'A quota on bytes or entries is used up.',
   network_denied: 'The address, host, port or scheme is not on the allow-list.',
   network_failed: 'The network request failed.',

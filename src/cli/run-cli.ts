@@ -33,8 +33,8 @@ import { resumeCommand } from './commands/resume.ts'
 import { runCommand } from './commands/run.ts'
 import { runsCommand } from './commands/runs.ts'
 import { showCommand } from './commands/show.ts'
+import { eraseCommand, exportCommand, importCommand } from './commands/transfer.ts'
 import { typesCommand } from './commands/types.ts'
-import { exportCommand, importCommand } from './commands/transfer.ts'
 import { verifyCommand } from './commands/verify.ts'
 import { EXIT } from './exit-code.ts'
 import { findPackageRoot } from './package-root.ts'
@@ -67,10 +67,11 @@ const COMMANDS: readonly Command[] = [
   planSendCommand,
   planEventsCommand,
   keysNewCommand,
-  typesCommand,
-  newComponentCommand,
   exportCommand,
   importCommand,
+  eraseCommand,
+  typesCommand,
+  newComponentCommand,
   doctorCommand,
   benchCommand,
 ]

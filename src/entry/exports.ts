@@ -87,6 +87,7 @@ export type { Outcome, UnwrittenCheckpoints } from '../runtime/outcome.ts'
 export type { ForkOptions } from '../runtime/plans/fork-run.ts'
 export type {
   ApproveOptions,
+  EraseOptions,
   EventsOptions,
   PlanOutcome,
   PlanRun,
@@ -97,6 +98,7 @@ export type {
   ResumePlanOptions,
   StartOptions,
 } from '../runtime/plans/plan-run.ts'
+export type { Erased } from '../runtime/plans/run-key.ts'
 export type { NodeView, RunView } from '../runtime/plans/run-view.ts'
 export type { Difference } from '../runtime/plans/verify/difference.ts'
 export type { Unchecked, Verification, VerifyOptions } from '../runtime/plans/verify/verify-run.ts'

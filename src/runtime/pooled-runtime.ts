@@ -55,7 +55,7 @@ import type { Outcome } from './outcome.ts'
 import { PlanDesk } from './plan-desk.ts'
 import type { ForkOptions } from './plans/fork-run.ts'
 import { refusePartName } from './plans/part-names.ts'
-import type { PlanRun, PlanRunOptions, ProposeOptions } from './plans/plan-run.ts'
+import type { EraseOptions, PlanRun, PlanRunOptions, ProposeOptions } from './plans/plan-run.ts'
 import type { Verification, VerifyOptions } from './plans/verify/verify-run.ts'
 import type { Platform } from './platform.ts'
 import { DEFAULT_DOMAIN } from './run-owner.ts'
@@ -273,6 +273,10 @@ class PooledRuntime implements Runtime {
 
   async receipts(run: string, options: PlanRunOptions = {}): Promise<readonly SignedReceipt[]> {
     return (await this.#plans.load()).receipts(run, options)
+  }
+
+  async erase(run: string, options: EraseOptions): Promise<void> {
+    return (await this.#plans.load()).erase(run, options)
   }
 
   async exportRun(run: string, options: PlanRunOptions = {}): Promise<Uint8Array> {

@@ -83,6 +83,13 @@ export interface Runtime {
    */
   receipts(run: string, options?: PlanRunOptions): Promise<readonly SignedReceipt[]>
   /**
+   * Erases the values of a run that has ended: the key that they are encrypted under is destroyed, and the logs and
+   * checkpoints of its programs are removed. Its journal, and who signed it, can be verified as before.
+   * @throws CaissonError `invalid_transition` for a run that has not ended, `unsupported` for one that was not proposed as
+   *   `erasable` or a store that removes nothing, `store_conflict`, and as `planRun`
+   */
+  erase(run: string, options: EraseOptions): Promise<void>
+  /**
    * A run of a plan as one file: journal, values, and the logs of its programs, with a digest, and a MAC where there is a key.
    * What was encrypted in the store is encrypted in it.
    * @throws CaissonError `store_conflict` while somebody drives it, `checkpoint_too_large` above 1 GiB, `unsupported` where the

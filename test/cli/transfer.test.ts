@@ -1,4 +1,4 @@
-/** Runs of plans taken from one store to another on the command line. */
+/** Runs of plans taken from one store to another, and erased, on the command line. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -51,5 +51,37 @@ describe('caisson export and caisson import', () => {
     expect(JSON.parse(changed.stdout)).toMatchObject({ error: { code: 'corrupted' } })
     expect((await caisson('import', 'asks.yaml', '--store', 'b')).code).toBe(7)
     expect((await caisson('import', 'missing.run', '--store', 'b')).code).toBe(2)
+  })
+})
+
+describe('caisson erase', () => {
+  it('takes the values of a run away, and what happened can be verified', async () => {
+    const hello =
+      'format: plan/1\nname: hello\nversion: "1"\nnodes:\n  hi: { kind: program, source: "return input", input: { $from: input } }\noutput: { $from: hi }\n'
+    writeFileSync(join(folder.path, 'hello.yaml'), hello)
+    const at = ['--store', 'a'] as const
+    const propose = ['plan', 'propose', 'hello.yaml', '--input', '"a secret of bob"', '--approve', ...at]
+    await caisson(...propose, '--run', 'r', '--erasable')
+    await caisson(...propose, '--run', 'plain')
+    expect((await caisson('erase', 'r', ...at)).code).not.toBe(0)
+    expect((await caisson('plan', 'start', 'r', ...at)).stdout).toContain('a secret of bob')
+    await caisson('plan', 'start', 'plain', ...at)
+    expect((await caisson('erase', 'plain', ...at)).code).toBe(7)
+    expect((await caisson('erase', 'r', '--by', 'carol', ...at)).code).toBe(0)
+    const shown = await caisson('show', 'r', ...at)
+    expect([shown.code, flat(shown.stdout)]).toEqual([
+      0,
+      expect.stringMatching(/erased +its values, by carol at 2/),
+    ])
+    expect(shown.stdout).not.toContain('a secret of bob')
+    const verified = await caisson('verify', 'r', ...at)
+    expect([verified.code, flat(verified.stdout)]).toEqual([
+      0,
+      expect.stringContaining('erased: its values, by carol'),
+    ])
+    expect(JSON.parse((await caisson('verify', 'r', '--json', ...at)).stdout)).toMatchObject({
+      ok: true,
+      erased: { by: 'carol' },
+    })
   })
 })

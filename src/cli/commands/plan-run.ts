@@ -48,6 +48,10 @@ export const planProposeCommand: Command = {
         INPUT,
         RUN_NAME,
         { name: 'approve', help: 'Approves it at once: for plans that you wrote yourself, and trust.' },
+        {
+          name: 'erasable',
+          help: 'Encrypts its values under a key of the run, which caisson erase destroys. With an encryption key in --key-file that is so anyway.',
+        },
       ],
     },
     MADE_STORE,

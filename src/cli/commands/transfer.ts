@@ -1,6 +1,6 @@
-/** `caisson export` and `caisson import`: a run of a plan as one file. */
+/** `caisson export` and `caisson import`: a run of a plan as one file; `caisson erase`: one without its values. */
 import type { Command } from '../command.ts'
-import { PLAN_STORE } from '../plan-runs/plan-run-flags.ts'
+import { PLAN_STORE, WHO } from '../plan-runs/plan-run-flags.ts'
 
 export const exportCommand: Command = {
   name: 'export',
@@ -33,4 +33,18 @@ export const importCommand: Command = {
   groups: [PLAN_STORE],
   examples: [['caisson import report.run --store elsewhere', 'what caisson export wrote']],
   run: async (given, io) => (await import('../plan-runs/transfer-run.ts')).importPlanRun(given, io),
+}
+
+export const eraseCommand: Command = {
+  name: 'erase',
+  summary: 'erase the values of a run of a plan for good; what happened can still be verified',
+  usage: 'erase RUN --store DIR [flags]',
+  description: [
+    'Destroys the key that inputs, outputs, arguments and results of a run are encrypted under, and removes the logs and checkpoints of its programs. It cannot be undone. Journal, MACs and signatures stay, and caisson verify says who erased it, and when. Messages of errors, comments and reasons stay too.',
+    'The run has to have ended, and to have been proposed with --erasable; otherwise it is refused, and nothing is changed. Copies elsewhere (exports, forks, backups of the store) are not touched.',
+  ],
+  positionals: { name: 'RUN', min: 1, max: 1 },
+  groups: [PLAN_STORE, WHO],
+  examples: [['caisson erase report --store runs', 'nobody reads its values any more']],
+  run: async (given, io) => (await import('../plan-runs/transfer-run.ts')).eraseRun(given, io),
 }

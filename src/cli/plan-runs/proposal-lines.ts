@@ -3,11 +3,10 @@
  * tools describe themselves. `plan propose` and `show` tell the same, as whoever approves says yes to all of it.
  */
 import type { Digest } from '../../base/digest.ts'
+import { CaissonError } from '../../base/errors.ts'
 import { escapeText } from '../../base/escape-text.ts'
 import type { Plan, Program } from '../../graph/plan/plan.ts'
 import { codeOf } from '../../graph/plan/plan-code.ts'
-import { RunValues } from '../../graph/run/run-values.ts'
-import type { RunStore } from '../../ports/run-store.ts'
 import type { PlanRun } from '../../runtime/plans/plan-run.ts'
 import { toTaggedJson } from '../../values/tagged-json.ts'
 import type { CliOutput } from '../cli-io.ts'
@@ -33,13 +32,28 @@ export interface Proposal {
 }
 
 /** As the run has it written down. @throws CaissonError what reading throws */
-export async function readProposed(run: PlanRun, store: RunStore): Promise<Proposal> {
+export async function readProposed(run: PlanRun): Promise<Proposal> {
   for await (const { event } of run.events({ until: 'now', types: ['proposed'] })) {
     if (event.type !== 'proposed') continue
-    const input = await new RunValues(store).load(event.input)
-    return { plan: run.plan, digest: run.digest, input, tools: event.tools, scope: event.scope ?? [] }
+    return {
+      plan: run.plan,
+      digest: run.digest,
+      input: await inputOf(run),
+      tools: event.tools,
+      scope: event.scope ?? [],
+    }
   }
   return { plan: run.plan, digest: run.digest, input: null, tools: {}, scope: [] }
+}
+
+/** What was erased is said to be. */
+async function inputOf(run: PlanRun): Promise<unknown> {
+  try {
+    return await run.input()
+  } catch (error) {
+    if (CaissonError.is(error, 'erased')) return '(erased)'
+    throw error
+  }
 }
 
 /** Members of the document for machines. */

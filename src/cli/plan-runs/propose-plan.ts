@@ -59,7 +59,8 @@ export async function withProposal(
   if (typeof proposal === 'number') return proposal
   const { plan, input, run: name } = proposal
   return inPlanSession(given, io, { command, run: name, tools: true, makes: true }, async (session) => {
-    const named = { run: name, input: input ?? null, domain: TENANT }
+    const erasable = given.has('erasable') ? { erasable: true } : {}
+    const named = { run: name, input: input ?? null, domain: TENANT, ...erasable }
     return work(await session.runtime.propose(plan, { by: readBy(given), ...named }), session)
   })
 }
@@ -88,10 +89,10 @@ async function readProposal(given: GivenFlags, io: CliIo): Promise<Proposal | nu
 }
 
 /** Everything that is to be approved, and how. */
-async function tellProposal(run: PlanRun, { given, io, store, storeName }: PlanSession): Promise<void> {
+async function tellProposal(run: PlanRun, { given, io, storeName }: PlanSession): Promise<void> {
   const { stdout } = io
   const view = await run.view()
-  const proposal = await readProposed(run, store)
+  const proposal = await readProposed(run)
   const next = nextCommands({ view, plan: run.plan, requests: [], doubts: [] }, storeName, given)
   if (given.has('json')) {
     const { status, plan, request, proposedBy, approvedBy = null, budget = null } = view

@@ -18,6 +18,7 @@ import { hangText } from '../render/wrap-text.ts'
 import { showDuration } from '../units/parse-duration.ts'
 import { showAgo } from '../units/show-age.ts'
 import { budgetTexts, usedTexts } from './budget-text.ts'
+import { erasedText } from './erased-text.ts'
 import { doubtJson, requestJson } from './event-json.ts'
 import { failureWords } from './event-words.ts'
 import { type NextCommand, nextCommands } from './next-commands.ts'
@@ -54,11 +55,11 @@ export async function showPlanRun(given: GivenFlags, io: CliIo): Promise<ExitCod
     const view = await run.view()
     const requests = await run.requests()
     const doubts = await run.doubts()
-    const { storeName, store } = session
+    const { storeName } = session
     const hasBegun = view.status !== 'proposed' && view.status !== 'approved'
     const shown: Shown = {
-      proposal: hasBegun ? undefined : await readProposed(run, store),
-      outcome: view.status === 'completed' ? await run.outcome() : undefined,
+      proposal: hasBegun ? undefined : await readProposed(run),
+      outcome: view.status === 'completed' && view.erased === undefined ? await run.outcome() : undefined,
       view,
       requests,
       doubts,
@@ -125,6 +126,7 @@ function linesOf(
     ...fact('proposed', `by ${shownText(view.proposedBy)}, ${showAgo(nowMs - view.proposedAtMs)}`),
     ...fact('approved', view.approvedBy === undefined ? undefined : `by ${shownText(view.approvedBy)}`),
     ...fact('digest', status === 'proposed' ? view.request : undefined),
+    ...fact('erased', view.erased && erasedText(view.erased)),
     ...fact('time', startedAtMs === undefined ? undefined : `${showDuration(wallMs)} from its start`),
     ...fact('used', usedTexts(used).join(', ')),
     ...fact('left', isOver ? undefined : budgetTexts(budget, { ...used, wallMs }, more).join(', ')),

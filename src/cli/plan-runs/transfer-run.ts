@@ -1,4 +1,4 @@
-/** What `caisson export` and `caisson import` do. */
+/** What `caisson export`, `caisson import` and `caisson erase` do. */
 import { randomBytes } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -10,6 +10,19 @@ import { TENANT } from '../kept/run-place.ts'
 import { jsonText } from '../render/json-text.ts'
 import { showSize } from '../units/parse-size.ts'
 import { inPlanSession } from './plan-session.ts'
+import { readBy } from './who.ts'
+
+/** @returns the exit code. @throws CliError */
+export async function eraseRun(given: GivenFlags, io: CliIo): Promise<number> {
+  const [run = ''] = given.positionals
+  return inPlanSession(given, io, { command: 'erase', run, tools: false }, async ({ runtime }) => {
+    await runtime.erase(run, { by: readBy(given), domain: TENANT })
+    const { erased } = await (await runtime.planRun(run, { domain: TENANT })).view()
+    if (given.has('json')) io.stdout.write(`${jsonText({ run, erased })}\n`)
+    else io.stdout.write(`erased the values of ${run}: what happened can still be verified\n`)
+    return EXIT.done
+  })
+}
 
 const MOST_BYTES = 1024 * 1024 * 1024
 

@@ -21,6 +21,7 @@ import { Interruption } from '../run/interruption.ts'
 import { showProgress } from '../run/progress-line.ts'
 import { readText } from '../run/read-text.ts'
 import { isDigest } from '../units/is-digest.ts'
+import { erasedText } from './erased-text.ts'
 import { inPlanSession } from './plan-session.ts'
 import { readReceipts } from './read-receipts.ts'
 
@@ -103,7 +104,7 @@ async function planOf(runtime: Runtime, name: string): Promise<Plan | undefined>
 }
 
 function linesOf(
-  { ok, difference, run, events, executed, unchecked, signed, point }: Verification,
+  { ok, difference, run, events, executed, unchecked, signed, point, erased }: Verification,
   trusts: boolean,
   width: number,
   style: Style,
@@ -120,6 +121,7 @@ function linesOf(
       ? [`${style.green('whole:')} run ${run} comes out the same: ${what}`]
       : differenceLines(difference, run, width, style)),
     ...(trusts && signed !== undefined ? [`  signed up to event ${signed.events}`] : []),
+    ...(erased === undefined ? [] : hangText('  erased: ', erasedText(erased), width)),
     ...rest,
     ...(more > 0 ? [`  ... ${more} more (--json has all)`] : []),
     ...(ok ? hangText('  point: ', `${events}=${point}`, width).map(style.dim) : []),

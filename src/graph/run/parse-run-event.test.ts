@@ -108,9 +108,9 @@ describe('an event that was read', () => {
   })
 
   it('invariant 3: of a newer format is refused as such', () => {
-    const proposed = { ...(SAMPLES[0] as object), format: 'run/2', somethingNew: true }
+    const proposed = { ...(SAMPLES[0] as object), format: 'run/3', somethingNew: true }
     expect(() => parseRunEvent(proposed, 0)).toThrow(
-      expect.objectContaining({ code: 'unsupported', details: { at: 0, format: 'run/2', known: 'run/1' } }),
+      expect.objectContaining({ code: 'unsupported', details: { at: 0, format: 'run/3', known: 'run/2' } }),
     )
     expect(problemOf({ ...proposed, format: 'run/one' })).toContain(
       'format: "run/one" is no format of a journal',

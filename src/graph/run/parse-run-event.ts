@@ -12,7 +12,13 @@ import { CaissonError } from '../../base/errors.ts'
 import { clipText, escapeText } from '../../base/escape-text.ts'
 import { PlanProblems } from '../plan/plan-problem.ts'
 import { isObject } from '../plan/shape.ts'
-import { type EventType, type RecordedEvent, RUN_FORMAT, type RunEvent } from './run-event.ts'
+import {
+  type EventType,
+  type RecordedEvent,
+  RUN_FORMAT,
+  type RunEvent,
+  SEALED_RUN_FORMAT,
+} from './run-event.ts'
 import { RUN_EVENT_SHAPES } from './run-event-shapes.ts'
 
 /**
@@ -52,13 +58,13 @@ export function checkRunEvent(event: RunEvent): void {
 }
 
 function checkFormat(format: unknown, at: number): void {
-  if (format === RUN_FORMAT) return
+  if (format === RUN_FORMAT || format === SEALED_RUN_FORMAT) return
   if (typeof format !== 'string' || !/^run\/[1-9][0-9]{0,8}$/.test(format))
     throw damaged(at, 'format', `${shown(format)} is no format of a journal`, 'proposed')
   throw new CaissonError(
     'unsupported',
-    `The journal is of format ${format}, and ${RUN_FORMAT} is the newest that can be read here: use a newer version.`,
-    { details: { at, format, known: RUN_FORMAT } },
+    `The journal is of format ${format}, and ${SEALED_RUN_FORMAT} is the newest that can be read here: use a newer version.`,
+    { details: { at, format, known: SEALED_RUN_FORMAT } },
   )
 }
 

@@ -106,12 +106,20 @@ function withUndefined(member: string, shape: Shape): Shape {
   }
 }
 
+const isTrue: Shape = {
+  schema: { const: true },
+  check(value, at, problems) {
+    if (value !== true) problems.add(at, 'must be true, or be left out')
+  },
+}
+
 const VALUE: Shape = byMember(
   'digest',
   objectOf<Extract<ValueRef, { digest: unknown }>>({
     digest: DIGEST,
     bytes: NUMBER,
     pieces: optional(list(WORDS, { min: 1, max: MOST_PIECES })),
+    sealed: optional(isTrue),
   }),
   withUndefined('value', objectOf<Extract<ValueRef, { value: unknown }>>({ value: ANYTHING })),
 )

@@ -15,6 +15,8 @@ export type ValueRef =
       readonly bytes: number
       /** What the bytes consist of: digests of what is in the store, and between them bytes as base64. Default: the store has them whole. */
       readonly pieces?: readonly string[]
+      /** Each piece is encrypted under the key of the run; `digest` and `bytes` are of the value itself. */
+      readonly sealed?: true
     }
 
 /** Why something failed. */
@@ -93,6 +95,8 @@ export type FreezeReason = 'interrupted' | 'in_doubt' | 'budget' | 'loop_guard' 
 
 /** Names the events of a journal, and their version. */
 export const RUN_FORMAT = 'run/1'
+/** The same, of a run whose values are encrypted under a key of its own. */
+export const SEALED_RUN_FORMAT = 'run/2'
 
 /** A run that another one is a fork of. */
 export interface Origin {
@@ -107,7 +111,7 @@ export interface Origin {
 export type RunEvent =
   | {
       readonly type: 'proposed'
-      readonly format: typeof RUN_FORMAT
+      readonly format: typeof RUN_FORMAT | typeof SEALED_RUN_FORMAT
       /** Unique among all runs: idempotency keys and random streams are derived from it. */
       readonly id: string
       readonly plan: Digest

@@ -27,16 +27,23 @@ export function cutValue(bytes: Uint8Array, spans: readonly ByteSpan[]): CutValu
   if (spans.length === 0) return undefined
   const pieces: string[] = []
   const blobs = new Map<Digest, Uint8Array>()
-  const add = (from: number, to: number): void => {
-    const piece = bytes.subarray(from, to)
-    if (piece.length === 0) return
-    if (piece.length < PIECE_BYTES) {
-      pieces.push(toBase64(piece))
-      return
+  for (const part of partsOf(bytes, spans)) {
+    if (part.length < PIECE_BYTES) {
+      pieces.push(toBase64(part))
+      continue
     }
-    const digest = sha256(piece)
+    const digest = sha256(part)
     pieces.push(digest)
-    blobs.set(digest, piece)
+    blobs.set(digest, part)
+  }
+  return { pieces, blobs }
+}
+
+/** The bytes, cut at long texts and buffers: none of the parts is empty. */
+export function partsOf(bytes: Uint8Array, spans: readonly ByteSpan[]): readonly Uint8Array[] {
+  const parts: Uint8Array[] = []
+  const add = (from: number, to: number): void => {
+    if (to > from) parts.push(bytes.subarray(from, to))
   }
   let at = 0
   for (const [from, to] of spans.slice(0, MOST_CUTS)) {
@@ -45,23 +52,27 @@ export function cutValue(bytes: Uint8Array, spans: readonly ByteSpan[]): CutValu
     at = to
   }
   add(at, bytes.length)
-  return { pieces, blobs }
+  return parts
 }
 
 /**
  * The bytes of a value.
  * @param load of what is in the store; what it throws is thrown
+ * @param open of pieces that are encrypted; undefined for what was changed
  * @returns undefined where they are not those of the value
  */
 export async function joinValue(
   pieces: readonly string[],
   size: number,
   load: (digest: Digest) => Promise<Uint8Array>,
+  open?: (sealed: Uint8Array) => Promise<Uint8Array | undefined>,
 ): Promise<Uint8Array | undefined> {
   const parts: Uint8Array[] = []
   let length = 0
   for (const piece of pieces) {
-    const part = isDigest(piece) ? await load(piece) : fromBase64(piece)
+    const stored = isDigest(piece) ? await load(piece) : fromBase64(piece)
+    const part = open === undefined ? stored : await open(stored)
+    if (part === undefined) return undefined
     length += part.length
     if (length > size) return undefined
     parts.push(part)

@@ -27,6 +27,7 @@ import type { ForkOptions } from './fork-run.ts'
 import type {
   ApproveOptions,
   By,
+  EraseOptions,
   EventsOptions,
   PlanRunOptions,
   ProposeOptions,
@@ -62,8 +63,15 @@ const AMOUNTS_OBJECT: OptionCheck = [isAmountsObject, 'an object: { fuel, calls,
 
 const WHOSE: OptionChecks<PlanRunOptions> = { domain: aText, principal: aText }
 const DOES: OptionChecks<By> = { by: BY }
-const PROPOSE: OptionChecks<ProposeOptions> = { ...WHOSE, ...DOES, run: aText, input: anything }
+const PROPOSE: OptionChecks<ProposeOptions> = {
+  ...WHOSE,
+  ...DOES,
+  run: aText,
+  input: anything,
+  erasable: trueOrFalse,
+}
 const FORK: OptionChecks<ForkOptions> = { ...WHOSE, ...DOES, run: aText, at: wholeFrom(1) }
+const ERASE: OptionChecks<EraseOptions> = { ...WHOSE, ...DOES }
 const APPROVE: OptionChecks<ApproveOptions> = { ...DOES, digest: DIGEST, comment: TEXT }
 const REASON: OptionChecks<ReasonOptions> = { ...DOES, reason: TEXT }
 const START: OptionChecks<StartOptions> = { ...DOES, signal: anAbortSignal }
@@ -152,6 +160,10 @@ export function checkBytes(bytes: unknown): void {
   throw new CaissonError('invalid_argument', 'What is imported is a Uint8Array.', {
     details: { option: 'bytes' },
   })
+}
+
+export function checkErase(options: EraseOptions): void {
+  checkOptions(options, ERASE, ['by'])
 }
 
 export function checkFork(options: ForkOptions): void {

@@ -15,13 +15,13 @@ import { CaissonError } from '../../base/errors.ts'
 import type { Plan, PlanNode } from '../../graph/plan/plan.ts'
 import type { EarlierOutput } from '../../graph/run/node-work.ts'
 import type { RecordedEvent, ValueRef } from '../../graph/run/run-event.ts'
-import { RunValues } from '../../graph/run/run-values.ts'
 import { innerScope } from '../../graph/run/scope-plan.ts'
 import { digestValue } from '../../values/digest-value.ts'
 import { decodePlanSummary, type PlanSummary } from '../plan-summary.ts'
 import type { RunOwner } from '../run-owner.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
 import { readHistory } from './read-standing.ts'
+import { openValues } from './run-key.ts'
 
 /** Heads that are looked at. */
 const MOST_HEADS = 2_000
@@ -95,7 +95,7 @@ async function outputOf(
     const { events, plan, state } = await readHistory(parts, owner)
     if (state.status !== 'completed' || plan.plan.name !== name) return undefined
     if (what === undefined || actionAt(plan.plan, path) !== what) return undefined
-    const values = new RunValues(parts.store)
+    const values = await openValues(parts, owner, state)
     const given = inputOf(events, path)
     const output = events.findLast((event) => event.type === 'node_completed' && event.node === path)
     if (given === undefined || output?.type !== 'node_completed') return undefined

@@ -29,6 +29,7 @@ import type { PlanRunParts } from './plan-run-parts.ts'
 import { PlanSpans } from './plan-spans.ts'
 import { PlanWork } from './plan-work.ts'
 import { RunImages } from './run-images.ts'
+import { useRunKey } from './run-key.ts'
 import { summaryOf } from './run-view.ts'
 import { type ImportMark, importMarkOf } from './transfer/import-mark.ts'
 import { ValueShelves } from './value-shelves.ts'
@@ -115,6 +116,7 @@ export class HeldPlanRun {
       const options = { store: journalStore, run, tenant, sealing: parts.sealing }
       const journal = await Journal.open(options, lease, collector.add, image?.end)
       const { plan, state } = await foldEvents(run, collector.events, parts.plans, store, image)
+      await useRunKey(parts, owner, state, values)
       shelves = new ValueShelves({ store, run, plan: plan.digest, lease, head })
       images = new RunImages({
         store,

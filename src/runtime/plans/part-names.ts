@@ -2,7 +2,7 @@
 import { sha256 } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 
-const PART = /^(.+)\.(?:[0-9a-f]{24}|values-\d+|imported)$/
+const PART = /^(.+)\.(?:[0-9a-f]{24}|values-\d+|imported|key)$/
 
 /** Name of a kept run: paths are longer than names may be, and each attempt is a run of its own. */
 export function programRun(run: string, path: string, attempt: number): string {
@@ -18,6 +18,16 @@ export function shelfName(run: string, number: number): string {
 /** Name of what says that a run was imported. */
 export function importMarkName(run: string): string {
   return `${run}.imported`
+}
+
+/** Name of what has the key that the values of a run are encrypted under. */
+export function keyName(run: string): string {
+  return `${run}.key`
+}
+
+/** Whether a part is a kept run of a program. */
+export function isProgramPart(name: string): boolean {
+  return /\.[0-9a-f]{24}$/.test(name)
 }
 
 /** Whether a part goes along where its run is taken elsewhere. */

@@ -15,11 +15,18 @@ export interface ProposeOptions {
   readonly run?: string
   /** What `input` refers to. Any structured-cloneable value. Default null. */
   readonly input?: unknown
+  /**
+   * Whether its values (input, outputs, arguments, results) are encrypted under a key of the run, which `erase` destroys.
+   * Default: where the host has an encryption key.
+   */
+  readonly erasable?: boolean
   /** Trust domain. Default `default`. */
   readonly domain?: string
   /** Who acts. Default "". */
   readonly principal?: string
 }
+
+export interface EraseOptions extends PlanRunOptions, By {}
 
 /** Whose a run is. */
 export type PlanRunOptions = Pick<ProposeOptions, 'domain' | 'principal'>
@@ -112,6 +119,8 @@ export interface PlanRun {
   readonly digest: Digest
   /** What is done, pending and in doubt, what it cost, and who is asked what. */
   view(): Promise<RunView>
+  /** What it was proposed with. @throws CaissonError `erased` */
+  input(): Promise<unknown>
   /** What waits for people, with all that they are to be shown. */
   requests(): Promise<readonly OpenRequest[]>
   /** Calls of which nobody knows whether they took effect. */

@@ -8,23 +8,33 @@ import type { Digest } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 import { ruleOf } from '../../graph/plan/authority.ts'
 import { type DefinedPlan, definePlan } from '../../graph/plan/define-plan.ts'
-import { type RecordedEvent, RUN_FORMAT } from '../../graph/run/run-event.ts'
+import { type RecordedEvent, RUN_FORMAT, SEALED_RUN_FORMAT } from '../../graph/run/run-event.ts'
 import { RunValues } from '../../graph/run/run-values.ts'
 import { ENDED } from '../../graph/run/transitions.ts'
+import { VAULT_KEY_BYTES, ValueVault } from '../../graph/run/value-vault.ts'
 import { Journal } from '../../journal/journal.ts'
 import { type SignedReceipt, signReceipt } from '../../journal/receipt.ts'
 import { isRunName } from '../check-options.ts'
 import type { PlanStatus } from '../plan-summary.ts'
 import { DEFAULT_DOMAIN, type RunOwner } from '../run-owner.ts'
 import { giveBack } from '../watched-store.ts'
-import { checkBytes, checkFork, checkPropose, checkVerify, checkWhose } from './check-plan-options.ts'
+import {
+  checkBytes,
+  checkErase,
+  checkFork,
+  checkPropose,
+  checkVerify,
+  checkWhose,
+} from './check-plan-options.ts'
+import { eraseRun } from './erase-run.ts'
 import { type ForkOptions, forkRun } from './fork-run.ts'
 import { LiveRun } from './live-run.ts'
 import { refusePartName } from './part-names.ts'
 import { PlanShelf, planBytes } from './plan-record.ts'
-import type { PlanRun, PlanRunOptions, Proposed, ProposeOptions } from './plan-run.ts'
+import type { EraseOptions, PlanRun, PlanRunOptions, Proposed, ProposeOptions } from './plan-run.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
 import { readStanding } from './read-standing.ts'
+import { isSealed, runKeyOf, writeRunKey } from './run-key.ts'
 import { StoredPlanRun } from './stored-plan-run.ts'
 import { exportRun } from './transfer/export-run.ts'
 import { readExport, writeImport } from './transfer/import-run.ts'
@@ -65,14 +75,16 @@ export class PlanRuns {
     const run = options.run ?? this.#nameFor(plan)
     const owner = ownerOf(run, options)
     const tools = this.#parts.tools((plan.plan.grants ?? []).map((grant) => ruleOf(grant).capability))
-    const { scope } = this.#parts
+    const { scope, sealing } = this.#parts
+    const { erasable = sealing.keys?.encryption !== undefined } = options
     const proposal = {
       type: 'proposed',
-      format: RUN_FORMAT,
+      format: erasable ? SEALED_RUN_FORMAT : RUN_FORMAT,
       id: toHex(entropy.bytes(ID_BYTES)),
       ...(scope.length > 0 && { scope }),
     } as const
     await this.#write(owner, plan, async (values) => {
+      if (erasable) values.useVault(await this.#newVault(owner, entropy.bytes(VAULT_KEY_BYTES)))
       const kept = await values.keep(input)
       const timeMs = this.#parts.hostClock.now()
       const event = { ...proposal, plan: plan.digest, input: kept, tools, by, timeMs }
@@ -103,7 +115,13 @@ export class PlanRuns {
     const name = options.run ?? this.#nameFor(plan)
     const owner = ownerOf(name, options)
     const status = events.length === 1 ? 'proposed' : 'frozen'
-    await this.#write(owner, plan, async () => ({ events, stored, status }))
+    const [first] = events
+    const isFork = { proposal: first?.type === 'proposed' ? first : undefined }
+    await this.#write(owner, plan, async () => {
+      // It has the values of the other one, and a key of its own to destroy.
+      if (isSealed(isFork)) await this.#newVault(owner, await this.#keyOf(source))
+      return { events, stored, status }
+    })
     return new StoredPlanRun(this.#liveRun(owner), plan)
   }
 
@@ -120,6 +138,24 @@ export class PlanRuns {
     for (const receipt of await receiptsOf(this.#parts, ownerOf(run, options)))
       signed.push(await signReceipt(receipt, this.#parts.sealing.signer))
     return signed
+  }
+
+  async erase(run: string, options: EraseOptions): Promise<void> {
+    this.#checkOpen()
+    checkErase(options)
+    await eraseRun(this.#parts, ownerOf(run, options), options.by)
+  }
+
+  async #newVault(owner: RunOwner, key: Uint8Array): Promise<ValueVault> {
+    await writeRunKey(this.#parts, owner, key)
+    return new ValueVault(key, this.#parts.sealing.ports)
+  }
+
+  /** @throws CaissonError `erased` */
+  async #keyOf(owner: RunOwner): Promise<Uint8Array> {
+    const { key } = await runKeyOf(this.#parts, owner)
+    if (key === undefined) throw new CaissonError('erased', `The values of run "${owner.run}" were erased.`)
+    return key
   }
 
   async export(run: string, options: PlanRunOptions): Promise<Uint8Array> {

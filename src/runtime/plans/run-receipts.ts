@@ -18,25 +18,29 @@ export interface ReceiptParts {
   readonly owner: RunOwner
   readonly state: Pick<RunState, 'proposal'>
   readonly values: RunValues
+  /** Its values were erased: calls of kept programs, and artifacts, are not known any more. */
+  readonly isErased?: boolean
 }
 
 /** @param digest of the entry that ended it. @throws CaissonError `corrupted`, `not_found`, `store_failed` */
 export async function receiptOf(
-  { parts, owner, state, values }: ReceiptParts,
+  { parts, owner, state, values, isErased = false }: ReceiptParts,
   ended: EndedAttempt,
   digest: Digest,
 ): Promise<Receipt> {
   const { path, program, ran, output, error, attempt } = ended
   const artifacts = new Set<string>()
-  const calls =
-    program !== undefined && isKept(program)
+  const isLost = isErased && program !== undefined && isKept(program)
+  const calls = isLost
+    ? []
+    : program !== undefined && isKept(program)
       ? await loggedCalls(
           parts,
           { ...owner, run: programRun(owner.run, path, attempt) },
           ran?.log?.entries,
           artifacts,
         )
-      : await madeCalls(ended, values, artifacts)
+      : await madeCalls(ended, isErased ? undefined : values, artifacts)
   return {
     format: RECEIPT_FORMAT,
     tenant: owner.tenant,
@@ -70,7 +74,7 @@ function programDigest({ source = '', language, modules }: NonNullable<EndedAtte
 
 async function madeCalls(
   { calls }: EndedAttempt,
-  values: RunValues,
+  values: RunValues | undefined,
   artifacts: Set<string>,
 ): Promise<readonly ReceiptCall[]> {
   const made: ReceiptCall[] = []
@@ -80,7 +84,8 @@ async function madeCalls(
       made.push({ ...common, ...(answer && { error: answer.error.code }) })
       continue
     }
-    if (capability.startsWith('artifacts.')) addArtifacts(await values.load(answer.value), artifacts)
+    if (values !== undefined && capability.startsWith('artifacts.'))
+      addArtifacts(await values.load(answer.value), artifacts)
     made.push({ ...common, result: digestOfRef(answer.value) })
   }
   return made

@@ -13,6 +13,7 @@ import type { RunState, Standstill } from '../../graph/run/run-state.ts'
 import { scopePlan } from '../../graph/run/scope-plan.ts'
 import { ENDED, type NodeStatus, type RunStatus } from '../../graph/run/transitions.ts'
 import { MOST_EVENTS, type PlanStatus, type PlanSummary } from '../plan-summary.ts'
+import type { Erased } from './run-key.ts'
 
 /** A node, or a place of one that has not begun. */
 export interface NodeView {
@@ -72,6 +73,8 @@ export interface RunView {
   readonly failure: { readonly node: string; readonly error: Failure } | undefined
   readonly reason: string | undefined
   readonly left: readonly string[]
+  /** Who erased its values, and when, where somebody did. */
+  readonly erased?: Erased
 }
 
 export interface ViewParts {

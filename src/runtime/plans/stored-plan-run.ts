@@ -14,7 +14,7 @@ import {
 import { answerEvents, type DoubtAnswer, doubtsOf, type OpenDoubt } from '../../graph/run/doubts.ts'
 import type { RunEvent } from '../../graph/run/run-event.ts'
 import type { RunState } from '../../graph/run/run-state.ts'
-import { RunValues } from '../../graph/run/run-values.ts'
+import type { RunValues } from '../../graph/run/run-values.ts'
 import { ENDED } from '../../graph/run/transitions.ts'
 import {
   checkAnswers,
@@ -43,6 +43,7 @@ import type {
 } from './plan-run.ts'
 import { readStanding, requestOf, type Standing } from './read-standing.ts'
 import { runEvents } from './run-events.ts'
+import { isSealed, openValues, runKeyOf } from './run-key.ts'
 import { type RunView, viewOf, wasInterrupted } from './run-view.ts'
 import { importMarkOf } from './transfer/import-mark.ts'
 
@@ -75,9 +76,17 @@ export class StoredPlanRun implements PlanRun {
     const standing = await readStanding(parts, owner)
     const { plan, state, point, request } = standing
     const isAtWork = isDriven || (wasInterrupted(state) && (await this.#live.isHeldElsewhere()))
-    const view = viewOf({ run: this.run, plan, state, point, request, isDriven: isAtWork })
+    const view = {
+      ...viewOf({ run: this.run, plan, state, point, request, isDriven: isAtWork }),
+      ...(await this.#erased(state)),
+    }
     if (!(await this.#isImported(standing))) return view
     return { ...view, status: 'frozen', frozen: view.frozen ?? IMPORTED_STANDS }
+  }
+
+  async input(): Promise<unknown> {
+    const { state, values } = await this.#read()
+    return values.load(state.input ?? { value: null })
   }
 
   async requests(): Promise<readonly OpenRequest[]> {
@@ -204,9 +213,16 @@ export class StoredPlanRun implements PlanRun {
     const { parts, owner } = this.#live
     const standing = await readStanding(parts, owner)
     const { state, point } = standing
-    const values = new RunValues(parts.store)
+    const values = await openValues(parts, owner, state)
     if (!(await this.#isImported(standing))) return outcomeOf(this.run, state, values, point)
     return { run: this.run, used: state.used, status: 'frozen', ...(state.frozen ?? IMPORTED_STANDS), point }
+  }
+
+  async #erased(state: RunState): Promise<Pick<RunView, 'erased'>> {
+    if (!isSealed(state)) return {}
+    const { parts, owner } = this.#live
+    const { erased } = await runKeyOf(parts, owner)
+    return erased === undefined ? {} : { erased }
   }
 
   /** Whether it came from elsewhere, and nobody let it go on since. What has ended goes on for nobody. */
@@ -219,7 +235,7 @@ export class StoredPlanRun implements PlanRun {
   async #read(): Promise<{ readonly state: RunState; readonly values: RunValues }> {
     const { parts, owner } = this.#live
     const { state } = await readStanding(parts, owner)
-    return { state, values: new RunValues(parts.store) }
+    return { state, values: await openValues(parts, owner, state) }
   }
 
   /** @throws CaissonError `approval_mismatch` with `details: { widened }` where tools reach further than was approved */

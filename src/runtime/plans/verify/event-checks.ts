@@ -279,6 +279,8 @@ export class EventChecks {
       try {
         await this.#parts.values.load(ref)
       } catch (error) {
+        // What else the event says is looked at all the same.
+        if (CaissonError.is(error, 'erased')) continue
         if (!CaissonError.is(error) || !UNREADABLE.has(error.code)) throw error
         const node = 'node' in event ? { node: event.node } : {}
         const digest = 'digest' in ref ? ref.digest : undefined

@@ -22,6 +22,7 @@ import { happenedIn } from '../lineage.ts'
 import { expressionsOf } from '../plan-expressions.ts'
 import { PlanShelf, pointOf } from '../plan-record.ts'
 import type { PlanRunParts } from '../plan-run-parts.ts'
+import { type Erased, useRunKey } from '../run-key.ts'
 import { receiptOf } from '../run-receipts.ts'
 import type { Attempt } from './attempt.ts'
 import { Attempts, type EndedAttempt } from './attempts.ts'
@@ -70,6 +71,8 @@ export interface Verification {
   readonly unchecked: readonly Unchecked[]
   /** Up to where the journal is signed, and by whom (64 hexadecimal digits). Checked only for `signers`. */
   readonly signed: Evidence['signed']
+  /** Who erased its values, and when: what follows from them was not looked at. */
+  readonly erased: Erased | undefined
 }
 
 const DEFAULT_AT_ONCE = 4
@@ -87,7 +90,9 @@ export async function verifyRun(
   const missing = missingPoint(owner, evidence, options.known ?? [])
   const image = new ImageCheck(parts, owner)
   await image.read()
-  const walk = new Walk(parts, owner, evidence, options, image)
+  const values = new RunValues(parts.store)
+  const erased = await useRunKey(parts, owner, proposalOf(evidence), values)
+  const walk = new Walk(parts, owner, evidence, options, { image, values, erased })
   await walk.walk()
   const all = [missing, evidence.damage, image.difference, ...walk.differences].filter(
     (one) => one !== undefined,
@@ -103,7 +108,12 @@ export async function verifyRun(
     executed: walk.executed,
     unchecked: walk.unchecked.sort((a, b) => a.position - b.position),
     signed,
+    erased,
   }
+}
+
+function proposalOf({ events: [first] }: Pick<Evidence, 'events'>): Pick<RunState, 'proposal'> {
+  return { proposal: first?.type === 'proposed' ? first : undefined }
 }
 
 /** Receipts of all attempts that have ended. @throws CaissonError `not_found`, `corrupted`, `checkpoint_refused`, `store_failed` */
@@ -117,6 +127,12 @@ export async function receiptsOf(parts: VerifyParts, owner: RunOwner): Promise<r
   })
   const attempts = new Attempts(state)
   const values = new RunValues(parts.store)
+  // Receipts name what only the values and the logs say: they are made before those are gone.
+  if ((await useRunKey(parts, owner, proposalOf({ events }), values)) !== undefined)
+    throw new CaissonError(
+      'erased',
+      `The values of run "${owner.run}" were erased: it gives no receipts any more.`,
+    )
   const receipts: Receipt[] = []
   for (const [at, event] of events.entries()) {
     state.apply(event)
@@ -167,6 +183,12 @@ const OF_THE_PLAN: ReadonlySet<string> = new Set([
   'value_too_large',
 ])
 
+interface WalkParts {
+  readonly image: ImageCheck
+  readonly values: RunValues
+  readonly erased: Erased | undefined
+}
+
 /** Goes through a journal once, and has what can be done again done. */
 class Walk {
   readonly differences: Difference[] = []
@@ -178,6 +200,7 @@ class Walk {
   readonly #image: ImageCheck
   readonly #options: VerifyOptions
   readonly #values: RunValues
+  readonly #erased: Erased | undefined
   readonly #signal: AbortSignal
   readonly #working = new Set<Promise<void>>()
   #failure: unknown
@@ -187,14 +210,15 @@ class Walk {
     owner: RunOwner,
     evidence: Evidence,
     options: VerifyOptions,
-    image: ImageCheck,
+    { image, values, erased }: WalkParts,
   ) {
     this.#image = image
     this.#parts = parts
     this.#owner = owner
     this.#evidence = evidence
     this.#options = options
-    this.#values = new RunValues(parts.store)
+    this.#values = values
+    this.#erased = erased
     this.#signal = options.signal ?? new AbortController().signal
   }
 
@@ -222,7 +246,7 @@ class Walk {
     for (const [at, event] of events.entries()) {
       if (signal.aborted) throw new CaissonError('aborted', 'Verifying was stopped.')
       const isSo = await this.#differing(at, async () => {
-        await checks.check(event, at)
+        await this.#unlessErased(() => checks.check(event, at))
         try {
           state.apply(event)
         } catch (error) {
@@ -233,12 +257,13 @@ class Walk {
         const ended = attempts.note(event, at)
         if (ended === undefined) return
         if (!happenedIn(this.#owner, state, at).isInherited && receipts.wants(at)) {
+          const isErased = this.#erased !== undefined
           const receipt = await receiptOf(
-            { parts, owner: this.#owner, state, values },
+            { parts, owner: this.#owner, state, values, isErased },
             ended,
             digests[at] as Digest,
           )
-          await receipts.check(receipt, this.#options.signers ?? [], parts.signatures)
+          await receipts.check(receipt, this.#options.signers ?? [], parts.signatures, isErased)
         }
         await this.#execute(state, ended, evaluator)
       })
@@ -252,6 +277,10 @@ class Walk {
   async #execute(state: RunState, ended: EndedAttempt, evaluator: Evaluator): Promise<void> {
     const { path, program, position, ran } = ended
     if (program === undefined) return
+    if (this.#erased !== undefined) {
+      this.unchecked.push({ node: path, position, why: 'Its values were erased.' })
+      return
+    }
     if (ran === undefined) {
       this.unchecked.push({ node: path, position, why: 'What executed it is not on record.' })
       return
@@ -301,6 +330,15 @@ class Walk {
     const compensate = 'compensate' in node.node ? node.node.compensate : undefined
     const overrides = { output: node.output ?? { value: null } }
     return { value: await evaluator.evaluate(compensate?.input ?? null, node.scope, this.#signal, overrides) }
+  }
+
+  /** What needs a value that was erased cannot be looked at any more: that the values are gone is told. */
+  async #unlessErased(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      if (this.#erased === undefined || !CaissonError.is(error, 'erased')) throw error
+    }
   }
 
   /** Whether nothing differed. What differs is kept; what else is thrown is thrown. */

@@ -1,0 +1,137 @@
+/**
+ * The key that the values of a run are encrypted under: beside the run, wrapped with the host's key where there is one, and
+ * removed for good when the values are erased.
+ *
+ * Invariants
+ * 1. It is in the store before the journal names a value that needs it.
+ * 2. Once it was destroyed it is gone; that it was, by whom and when stands in its place, signed where the host signs.
+ * 3. A run whose key is not there has no values any more, whoever took it.
+ */
+import { CaissonError } from '../../base/errors.ts'
+import { SEALED_RUN_FORMAT } from '../../graph/run/run-event.ts'
+import type { RunState } from '../../graph/run/run-state.ts'
+import { RunValues } from '../../graph/run/run-values.ts'
+import { VAULT_KEY_BYTES, ValueVault } from '../../graph/run/value-vault.ts'
+import type { RunLease } from '../../ports/run-store.ts'
+import { EntrySeal } from '../../snapshot/run-log/entry-seal.ts'
+import { decodeCanonical } from '../../values/decode-canonical.ts'
+import { encodeCanonical } from '../../values/encode-canonical.ts'
+import type { RunOwner } from '../run-owner.ts'
+import { giveBack, type WatchedStore } from '../watched-store.ts'
+import { keyName } from './part-names.ts'
+import type { PlanRunParts } from './plan-run-parts.ts'
+
+const FORMAT = 'key/1'
+const KEY_LIMITS = { bytes: 10_000, nodes: 100, depth: 5 }
+/** A key of a run that is gone may be before it: the last one counts. */
+const MOST_ENTRIES = 1_000
+
+/** Who erased the values of a run, and when, in milliseconds since the epoch; nothing of it where only the key is gone. */
+export interface Erased {
+  readonly by?: string
+  readonly atMs?: number
+}
+
+export type RunKey =
+  | { readonly key: Uint8Array; readonly erased?: undefined }
+  | { readonly key?: undefined; readonly erased: Erased }
+
+type KeyParts = Pick<PlanRunParts, 'store' | 'sealing'>
+type WritingParts = KeyParts & Pick<PlanRunParts, 'leaseMs'>
+
+/** Whether the values of a run are encrypted under a key of its own. */
+export function isSealed({ proposal }: Pick<RunState, 'proposal'>): boolean {
+  return proposal?.format === SEALED_RUN_FORMAT
+}
+
+/** Of a run whose values are encrypted. @throws CaissonError `corrupted`, `checkpoint_refused`, `store_failed` */
+export async function runKeyOf({ store, sealing }: KeyParts, { tenant, run }: RunOwner): Promise<RunKey> {
+  const entries = await store.entries(keyName(run), 0, MOST_ENTRIES)
+  const last = entries.at(-1)
+  if (last === undefined) return { erased: {} }
+  const at = entries.length - 1
+  const plain = await new EntrySeal(sealing, 'key').open(last, { tenant, run, at })
+  const { format, key, erased } = decodeCanonical(plain, KEY_LIMITS) as Readonly<Record<string, unknown>>
+  if (format === FORMAT && key instanceof Uint8Array && key.length === VAULT_KEY_BYTES) return { key }
+  if (format === FORMAT && typeof erased === 'object' && erased !== null)
+    return { erased: erasedFrom(erased) }
+  throw new CaissonError('corrupted', `The key of the values of run "${run}" is damaged.`, {
+    details: { run },
+  })
+}
+
+function erasedFrom({ by, atMs }: { readonly by?: unknown; readonly atMs?: unknown }): Erased {
+  return { by: String(by).slice(0, 200), atMs: Number(atMs) }
+}
+
+/** @throws CaissonError `store_conflict`, `store_failed` */
+export async function writeRunKey(parts: WritingParts, owner: RunOwner, key: Uint8Array): Promise<void> {
+  const { store, leaseMs } = parts
+  const lease = await store.lease(keyName(owner.run), leaseMs)
+  try {
+    await append(parts, owner, { format: FORMAT, key }, lease)
+  } finally {
+    await giveBack(lease)
+  }
+}
+
+/** @throws CaissonError `unsupported` where the store removes nothing, `store_conflict`, `store_failed` */
+export async function destroyRunKey(parts: WritingParts, owner: RunOwner, erased: Erased): Promise<void> {
+  const { store, leaseMs } = parts
+  await removePart(store, keyName(owner.run), leaseMs)
+  const lease = await store.lease(keyName(owner.run), leaseMs)
+  try {
+    await append(parts, owner, { format: FORMAT, erased }, lease)
+  } finally {
+    await giveBack(lease)
+  }
+}
+
+/** @throws CaissonError `unsupported`, `store_conflict`, `store_failed` */
+export async function removePart(store: WatchedStore, name: string, leaseMs: number): Promise<void> {
+  if (store.remove === undefined)
+    throw new CaissonError('unsupported', 'The store removes nothing: what is in it cannot be erased.')
+  const lease = await store.lease(name, leaseMs)
+  try {
+    await store.remove(name, lease)
+  } finally {
+    await giveBack(lease)
+  }
+}
+
+async function append(
+  { store, sealing }: KeyParts,
+  { tenant, run }: RunOwner,
+  record: object,
+  lease: RunLease,
+): Promise<void> {
+  const name = keyName(run)
+  const at = (await store.entries(name, 0, MOST_ENTRIES)).length
+  const plain = encodeCanonical(record, KEY_LIMITS)
+  const sealed = await new EntrySeal(sealing, 'key').seal(plain, { tenant, run, at }, true)
+  await store.append(name, at, [sealed], lease)
+}
+
+/** The values of a run, with its key where there is one. @throws as `runKeyOf` */
+export async function openValues(
+  parts: KeyParts,
+  owner: RunOwner,
+  state: Pick<RunState, 'proposal'>,
+): Promise<RunValues> {
+  const values = new RunValues(parts.store)
+  await useRunKey(parts, owner, state, values)
+  return values
+}
+
+/** @returns what became of its values, where they were erased. @throws as `runKeyOf` */
+export async function useRunKey(
+  parts: KeyParts,
+  owner: RunOwner,
+  state: Pick<RunState, 'proposal'>,
+  values: RunValues,
+): Promise<Erased | undefined> {
+  if (!isSealed(state)) return undefined
+  const { key, erased } = await runKeyOf(parts, owner)
+  if (key !== undefined) values.useVault(new ValueVault(key, parts.sealing.ports))
+  return erased
+}
