@@ -36,7 +36,8 @@ export class ToolServer {
       if (checked?.issues !== undefined)
         return { ok: false, code: 'invalid_arguments', message: 'The arguments are not what the tool takes.' }
       const life = { ended: false, onEnd: () => () => {} }
-      const context = { signal: new AbortController().signal, idempotencyKey: key, attempt: 1, life }
+      const signal = new AbortController().signal
+      const context = { signal, idempotencyKey: key, attempt: 1, life, decisions: async () => [] }
       return { ok: true, value: await tool.invoke(checked === undefined ? args : checked.value, context) }
     } catch (error) {
       if (CaissonError.is(error)) return { ok: false, code: error.code, message: error.message }
