@@ -1,6 +1,7 @@
 /** What tools reach is part of what is approved: no process drives a run with tools that reach further. */
 import { afterEach, expect, it } from 'vitest'
 import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store.ts'
+import { createSeededEntropy } from '../../host-bindings/system/system-entropy.ts'
 import { CaissonError, openRuntime, type Plan, type PlanRun, type Runtime } from '../../src/entry/node.ts'
 
 const PLAN: Plan = {
@@ -25,10 +26,8 @@ it('starts, resumes and cancels with the same or fewer, and refuses others by na
   const held = async (...scope: readonly string[]): Promise<PlanRun> =>
     (await reaching(...scope)).planRun('r')
   const first = await (await reaching('read /in', 'net a.example')).propose(PLAN, { by: 'ann', run: 'r' })
-  const other = await (await reaching('read /in')).propose(PLAN, { by: 'ann', run: 's' })
   for await (const { event } of first.events({ until: 'now' }))
     expect(event).toMatchObject({ type: 'proposed', scope: ['read /in', 'net a.example'] })
-  expect((await other.view()).request).not.toBe((await first.view()).request)
   await first.approve({ by: 'bob', digest: (await first.view()).request })
 
   const wider = await held('read /in', 'write /in')
@@ -53,6 +52,23 @@ it('starts, resumes and cancels with the same or fewer, and refuses others by na
   await refused(acts[2])
   await (await held()).cancel({ by: 'bob', reason: 'enough' })
   expect(await (await reaching()).verify('r')).toMatchObject({ ok: true })
+})
+
+it('is what the digest of a proposal stands for, too', async () => {
+  /** Equal in all else, its id included. */
+  const requestWith = async (scope?: readonly string[]): Promise<string> => {
+    const runtime = await openRuntime({
+      store: createMemoryRunStore(),
+      entropy: createSeededEntropy(1),
+      ...(scope && { scope }),
+    })
+    opened.push(runtime)
+    return (await (await runtime.propose(PLAN, { by: 'ann', run: 'r' })).view()).request
+  }
+  const narrow = await requestWith(['read /in'])
+  expect(await requestWith(['read /in'])).toBe(narrow)
+  const others = [undefined, ['read /'], ['read /in', 'write /in']]
+  for (const scope of others) expect(await requestWith(scope)).not.toBe(narrow)
 })
 
 it.each([5, 'text', [5], [''], ['x'.repeat(10_001)]])('a runtime is not opened with %j', async (scope) => {
