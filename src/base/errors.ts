@@ -44,7 +44,7 @@ export const ERROR_CODES = {
   denied: 'A constraint or a policy forbids this call.',
   approval_rejected: 'A person, or the approver in their place, said no.',
   approval_mismatch:
-    'The decision is not over a request that is open: decided already, asked anew, or another one.',
+    'The decision is not over a request that is open (decided already, asked anew, another one), or what is there reaches further than was approved.',
   approval_expired: 'The time in which the request could be decided is over.',
   invalid_arguments: "The arguments do not match the capability's input schema.",
   invalid_result: "The result does not match the capability's output schema.",
