@@ -1,0 +1,17 @@
+/** How components that cannot be taken are reported: a code, and the byte offset where there is one. */
+import { CaissonError } from '../../base/errors.ts'
+
+export function invalidComponent(message: string, offset?: number): CaissonError {
+  const where = offset === undefined ? '' : ` (at byte ${offset} of the component)`
+  return new CaissonError('invalid_component', `${message}${where}`, {
+    details: offset === undefined ? {} : { offset },
+  })
+}
+
+/** The component may be valid, and uses what guests here cannot use. */
+export function unsupportedInComponent(feature: string, offset?: number): CaissonError {
+  const where = offset === undefined ? '' : ` (at byte ${offset} of the component)`
+  return new CaissonError('unsupported_feature', `The component uses ${feature}${where}`, {
+    details: { feature, ...(offset !== undefined && { offset }) },
+  })
+}

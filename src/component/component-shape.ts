@@ -1,0 +1,56 @@
+/** What a component imports and exports, with its types: learned by linking it without running anything. */
+import type { FunctionType } from './abi/wit-type.ts'
+import type { ComponentAst } from './binary/component-ast.ts'
+import type { ComponentFunction } from './link/component-function.ts'
+import { FaultDomain } from './link/fault-domain.ts'
+import { linkComponent } from './link/link-component.ts'
+import type { LinkedInstance } from './link/link-scope.ts'
+
+export interface ImportedFunction {
+  /** `wasi:cli/exit@0.2.0`, or `$root` for what is imported beside all interfaces. */
+  readonly interface: string
+  /** As WIT has it: `exit`, `[method]descriptor.read`. */
+  readonly name: string
+  readonly type: FunctionType
+}
+
+export interface ExportedFunction {
+  /** `run`, or `example:shop/prices@1.0.0#lookup`. */
+  readonly name: string
+  readonly type: FunctionType
+}
+
+export interface ComponentShape {
+  readonly imports: readonly ImportedFunction[]
+  readonly exports: readonly ExportedFunction[]
+}
+
+const TYPES_ONLY = { bytes: 0, nodes: 0 }
+
+/** @throws CaissonError `invalid_component`, `unsupported_feature` */
+export async function describeComponent(root: ComponentAst): Promise<ComponentShape> {
+  const imports: ImportedFunction[] = []
+  const linked = await linkComponent(root, {
+    domain: new FaultDomain(TYPES_ONLY, () => {}),
+    instantiate: () => undefined,
+    func(path, name, type) {
+      imports.push({ interface: path, name, type })
+      return { type, call: () => undefined }
+    },
+    resource: (_path, name) => ({ name, owner: undefined, drop: () => {} }),
+    runDestructor: () => {},
+  })
+  return { imports, exports: exportedFunctions(linked).map(([name, { type }]) => ({ name, type })) }
+}
+
+/** The functions of an instance and of the interfaces that it exports, by the names under which they are called. */
+export function exportedFunctions(linked: LinkedInstance): [name: string, target: ComponentFunction][] {
+  const found: [string, ComponentFunction][] = []
+  for (const [name, exported] of linked) {
+    if (exported.sort === 'func') found.push([name, exported.item])
+    if (exported.sort !== 'instance') continue
+    for (const [own, { sort, item }] of exported.item)
+      if (sort === 'func') found.push([`${name}#${own}`, item])
+  }
+  return found
+}

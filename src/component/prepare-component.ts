@@ -1,0 +1,121 @@
+/**
+ * From the bytes of a component to what instances are made of: its definitions as data, and its core modules, checked,
+ * capped, metered against one shared counter and compiled.
+ *
+ * No code is generated: what a component's types and imports mean is looked up while it is linked (`link/`). So there is
+ * nothing that a page with a strict policy could refuse, and nothing of a component's that runs outside of its modules.
+ *
+ * Invariants
+ * 1. Everything that can be refused is refused here, before anything runs: what is no component, what uses features that
+ *    guests cannot have, modules that need more than the caps from the start.
+ * 2. The work is bounded by the size of the input, goes in pieces that leave the host's loop its turns, and can be
+ *    stopped between them.
+ */
+import { CaissonError } from '../base/errors.ts'
+import type { MeterProfile } from '../wasm/meter-options.ts'
+import type { ParsedComponent } from './binary/component-ast.ts'
+import { readComponent } from './binary/read-component.ts'
+import { type ComponentShape, describeComponent } from './component-shape.ts'
+import type { CoreManifest, PreparedCore } from './core/core-manifest.ts'
+import { inspectBinary } from './core/inspect-binary.ts'
+import { prepareCoreSteps } from './core/prepare-core.ts'
+
+/** A core module that can be instantiated, and what its host goes by. */
+export interface CompiledCore {
+  readonly module: WebAssembly.Module
+  readonly manifest: CoreManifest
+}
+
+export interface PreparedComponent {
+  readonly parsed: ParsedComponent
+  readonly shape: ComponentShape
+  /** In the order of `ParsedComponent.modules`. */
+  readonly cores: readonly CompiledCore[]
+}
+
+export interface PrepareOptions {
+  readonly profile: MeterProfile
+  /** No memory grows beyond this many pages of 64 KiB. */
+  readonly maxMemoryPages: number
+  /** Told how much is done, from 0 to 1. What it throws ends the work. */
+  readonly onProgress?: (done: number) => void
+  readonly signal?: AbortSignal
+}
+
+/** Milliseconds of work after which the host's loop gets a turn. */
+const PIECE_MS = 8
+
+/** @throws CaissonError `invalid_component`, `invalid_module`, `unsupported_feature`, `invalid_limit`, `aborted` */
+export async function prepareComponent(
+  bytes: Uint8Array,
+  options: PrepareOptions,
+  monotonic: () => number,
+): Promise<PreparedComponent> {
+  const { parsed, cores } = await meterComponent(bytes, options, monotonic)
+  const compiled: CompiledCore[] = []
+  for (const { wasm, manifest } of cores) compiled.push({ module: await compile(wasm), manifest })
+  options.onProgress?.(1)
+  return { parsed, shape: await describeComponent(parsed.root), cores: compiled }
+}
+
+/** As `prepareComponent`, without compiling: for who writes the modules somewhere. */
+export async function meterComponent(
+  given: Uint8Array,
+  options: PrepareOptions,
+  monotonic: () => number,
+): Promise<{ readonly parsed: ParsedComponent; readonly cores: readonly PreparedCore[] }> {
+  // Of a copy that nobody else has: the work leaves turns in which bytes could change that were checked before.
+  const bytes = given.slice()
+  inspectBinary(bytes, 'component')
+  const parsed = readComponent(bytes)
+  const total = parsed.modules.reduce((sum, module) => sum + module.length, 1)
+  const cores: PreparedCore[] = []
+  let before = 0
+  let since = monotonic()
+  for (const module of parsed.modules) {
+    const steps = prepareCoreSteps(module, {
+      profile: options.profile,
+      maxMemoryPages: options.maxMemoryPages,
+      counters: 'shared',
+    })
+    for (let step = steps.next(); ; step = steps.next()) {
+      if (step.done === true) {
+        cores.push(step.value)
+        break
+      }
+      if (monotonic() - since < PIECE_MS) continue
+      options.onProgress?.((before + step.value * module.length) / total)
+      await turnOfTheHost()
+      if (options.signal?.aborted === true)
+        throw new CaissonError('aborted', 'Preparing the component was stopped.')
+      since = monotonic()
+    }
+    before += module.length
+  }
+  return { parsed, cores }
+}
+
+/** @throws CaissonError `invalid_module` */
+export async function compile(wasm: Uint8Array): Promise<WebAssembly.Module> {
+  try {
+    return await WebAssembly.compile(wasm as Uint8Array<ArrayBuffer>)
+  } catch (cause) {
+    throw new CaissonError(
+      'invalid_module',
+      `The engine refuses a core module of the component: ${messageOf(cause)}`,
+      {
+        cause,
+      },
+    )
+  }
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message.slice(0, 300) : 'unknown reason'
+}
+
+function turnOfTheHost(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, 0)
+  })
+}
