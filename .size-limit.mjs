@@ -8,8 +8,8 @@ const withRunner = (config) => ({
   platform: 'browser',
   target: 'es2022',
   loader: { '.wasm': 'copy' },
-  // Fetched when the first TypeScript is run, and when the first plan is read from text.
-  external: ['*/engines/typescript.js', 'yaml'],
+  // Fetched when the first TypeScript is run, when the first plan is read from text, and by who has telemetry.
+  external: ['*/engines/typescript.js', 'yaml', '*/guarded-telemetry.js', '*/traced-gate.js'],
 })
 
 /** Before a plan is run. */

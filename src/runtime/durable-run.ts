@@ -29,7 +29,6 @@ import type { EndEntry } from '../snapshot/run-log/run-entry.ts'
 import type { RunRecord } from '../snapshot/run-log/run-record.ts'
 import { RunRecorder } from '../snapshot/run-log/run-recorder.ts'
 import type { CheckpointOwner, CheckpointPolicy, Checkpoints, WrittenCheckpoint } from './checkpoints.ts'
-import { spanError } from './guarded-telemetry.ts'
 import type { GuestState } from './guest-state.ts'
 import type { UnwrittenCheckpoints } from './outcome.ts'
 import {
@@ -40,6 +39,7 @@ import {
   summarizeCall,
   traceOf,
 } from './run-summary.ts'
+import { spanError } from './span-facts.ts'
 import { VALUE_NOT_KEPT } from './value-not-kept.ts'
 import { giveBack, prolong, type WatchedStore } from './watched-store.ts'
 

@@ -8,7 +8,7 @@ import type { Telemetry, TelemetrySpan } from '../ports/telemetry.ts'
 import { failureReport } from './failure-report.ts'
 import { type WithModules, withLoading } from './module-desk.ts'
 import type { RunOptions, RuntimeOptions } from './options.ts'
-import { CallSpans } from './traced-gate.ts'
+import type { CallSpans } from './traced-gate.ts'
 
 /** What a guest asks of its gate. */
 export type GateWanted = Pick<RunOptions, 'grants' | 'guard' | 'label'> & WithModules
@@ -25,14 +25,19 @@ export class GateMaker {
   readonly #table: CapabilityTable
   readonly #guard: NonNullable<RuntimeOptions['guard']>
   readonly #telemetry: Telemetry | undefined
+  readonly #spans: typeof CallSpans | undefined
   /** What the gates of all guests have in common. */
   readonly #common: Omit<GateOptions, 'grants' | 'ledger' | 'guestId'>
 
-  /** @param clock of guests */
-  constructor(clock: Clock, options: RuntimeOptions, table: CapabilityTable) {
+  /**
+   * @param clock of guests
+   * @param spans what tells of calls; left out, nobody is told
+   */
+  constructor(clock: Clock, options: RuntimeOptions, table: CapabilityTable, spans?: typeof CallSpans) {
     const { callLog, approver, approveEffects, lease, guard = {} } = options
     this.report = failureReport(options)
     this.#telemetry = options.telemetry
+    this.#spans = spans
     this.#table = table
     this.#guard = guard
     this.#common = {
@@ -59,8 +64,9 @@ export class GateMaker {
       ...ofGate,
     }
     const telemetry = this.#telemetry
-    if (telemetry?.span === undefined) return createGate(options)
-    const spans = new CallSpans({
+    const Spans = this.#spans
+    if (telemetry?.span === undefined || Spans === undefined) return createGate(options)
+    const spans = new Spans({
       telemetry,
       guestId,
       effects: new Map(options.grants.held.map(({ capability: { name, effect } }) => [name, effect])),

@@ -7,10 +7,8 @@
  * 2. What is done within a span is done once, whatever the sink does with it, and its result is what is given back.
  * 3. Nothing that a sink returns is written down but a `traceparent` of the standard's form.
  */
-import { ERROR_CODES } from '../base/errors.ts'
 import type {
   SpanEnd,
-  SpanError,
   SpanEvent,
   SpanEventAttributes,
   SpanStart,
@@ -18,21 +16,7 @@ import type {
   TelemetryEvent,
   TelemetrySpan,
 } from '../ports/telemetry.ts'
-
-const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
-
-/** The text where it is a `traceparent`, whoever says so. */
-export function traceparentOf(text: unknown): string | undefined {
-  return typeof text === 'string' && TRACEPARENT.test(text) ? text : undefined
-}
-
-/** An error as it is told: codes that guests make up are all one. */
-export function spanError(code: string | undefined, kind?: string): SpanError {
-  return {
-    code: code !== undefined && Object.hasOwn(ERROR_CODES, code) ? code : 'guest_error',
-    ...(kind !== undefined && { class: kind }),
-  }
-}
+import { traceparentOf } from './span-facts.ts'
 
 export class GuardedTelemetry implements Telemetry {
   readonly content: boolean

@@ -3,7 +3,7 @@ import type { Digest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
 import { clipText } from '../base/escape-text.ts'
 import type { RunStatus } from '../graph/run/transitions.ts'
-import { traceparentOf } from './guarded-telemetry.ts'
+import { traceparentOf } from './span-facts.ts'
 
 /** Of a run: as its journal has it, or `waiting`, where it does nothing more by itself before somebody or something comes. */
 export type PlanStatus = RunStatus | 'waiting' | 'interrupted'

@@ -11,6 +11,7 @@ import { ASYNC_DISPOSE } from '../base/disposal.ts'
 import { CaissonError } from '../base/errors.ts'
 import { type CapabilityTable, createCapabilityTable } from '../capability/capability-table.ts'
 import type { Gate } from '../capability/gate.ts'
+import type { ComponentInstance } from '../component/component-instance.ts'
 import type { DefinedPlan } from '../graph/plan/define-plan.ts'
 import type { Plan } from '../graph/plan/plan.ts'
 import type { SignedReceipt } from '../journal/receipt.ts'
@@ -31,10 +32,10 @@ import {
   checkSessionOptions,
 } from './check-options.ts'
 import { Checkpoints } from './checkpoints.ts'
+import { ComponentDesk, type OpenComponentOptions } from './component-desk.ts'
 import { failureHint } from './failure-hint.ts'
 import { finalDigest } from './final-digest.ts'
 import { GateMaker, type GateOwn, type GateWanted } from './gate-maker.ts'
-import { GuardedTelemetry } from './guarded-telemetry.ts'
 import type { Guest } from './guest.ts'
 import { GuestLine } from './guest-line.ts'
 import { type GuestSession, type GuestSessionParts, openGuestSession } from './guest-session.ts'
@@ -56,7 +57,7 @@ import { PlanDesk } from './plan-desk.ts'
 import type { ForkOptions } from './plans/fork-run.ts'
 import { refusePartName } from './plans/part-names.ts'
 import type { EraseOptions, PlanRun, PlanRunOptions, ProposeOptions } from './plans/plan-run.ts'
-import type { Verification, VerifyOptions } from './plans/verify/verify-run.ts'
+import type { Verification, VerifyOptions } from './plans/verify/verification.ts'
 import type { Platform } from './platform.ts'
 import { DEFAULT_DOMAIN } from './run-owner.ts'
 import { beginRunSpan, endRunSpan, failRunSpan, type Under } from './run-span.ts'
@@ -64,6 +65,7 @@ import type { Runtime } from './runtime.ts'
 import { sleepReport } from './sleep-report.ts'
 import { soundClock } from './sound-clock.ts'
 import { type Admitted, SteppedGuests } from './stepped-guests.ts'
+import type { CallSpans } from './traced-gate.ts'
 import { TypeScriptDesk } from './typescript-desk.ts'
 
 const DEFAULT_MAX_MEMORY = 256 * 1024 * 1024
@@ -79,9 +81,13 @@ export async function createRuntime(platform: Platform, options: RuntimeOptions 
   if (wanted === undefined) throw new CaissonError('engine_unavailable', 'The engine source has no engines.')
   const engine = await engines.load(wanted)
   const { telemetry } = options
-  const guarded =
-    telemetry === undefined ? options : { ...options, telemetry: new GuardedTelemetry(telemetry) }
-  return new PooledRuntime(platform, guarded, table, engine)
+  if (telemetry === undefined) return new PooledRuntime(platform, options, table, engine)
+  const [{ GuardedTelemetry }, { CallSpans }] = await Promise.all([
+    import('./guarded-telemetry.ts'),
+    import('./traced-gate.ts'),
+  ])
+  const told = { ...options, telemetry: new GuardedTelemetry(telemetry) }
+  return new PooledRuntime(platform, told, table, engine, CallSpans)
 }
 
 /** What the ways of running a guest share. */
@@ -113,11 +119,19 @@ class PooledRuntime implements Runtime {
   readonly #stepped: SteppedGuests
   readonly #kept: KeptPrograms
   readonly #plans: PlanDesk
+  readonly #components: ComponentDesk
   /** Makes idempotency keys of this runtime differ from those of any other. */
   #id: string | undefined
   #guests = 0
 
-  constructor(host: Platform, options: RuntimeOptions, table: CapabilityTable, loaded: LoadedEngine) {
+  /** @param spans what tells of calls: fetched where somebody is told */
+  constructor(
+    host: Platform,
+    options: RuntimeOptions,
+    table: CapabilityTable,
+    loaded: LoadedEngine,
+    spans?: typeof CallSpans,
+  ) {
     const defaults = parseLimits(options.limits)
     const given = { ...host, ...pick(options) }
     const platform = { ...given, clock: soundClock(given.clock) }
@@ -133,7 +147,7 @@ class PooledRuntime implements Runtime {
     this.#machines = new MachineMaker(platform, options, loaded, this.#bounds.maxMemoryBytes)
     const { engine, base } = this.#machines
     this.#checkpoints = new Checkpoints(platform.checkpoints, options.checkpoints ?? {}, engine.id, base)
-    this.#gates = new GateMaker(platform.clock, options, table)
+    this.#gates = new GateMaker(platform.clock, options, table, spans)
     this.#typescript = new TypeScriptDesk({
       machines: this.#machines,
       load: platform.typescript,
@@ -160,6 +174,11 @@ class PooledRuntime implements Runtime {
     }
     this.#stepped = new SteppedGuests({ ...this.#lent, store: options.store })
     this.#kept = this.#keptIn(options.store)
+    this.#components = new ComponentDesk({
+      bounds: this.#bounds,
+      profile: loaded.profile,
+      clock: this.#hostClock,
+    })
     this.#plans = new PlanDesk({
       ...this.#lent,
       platform,
@@ -271,8 +290,16 @@ class PooledRuntime implements Runtime {
     return (await this.#plans.load()).verify(run, options)
   }
 
+  async openComponent(bytes: Uint8Array, options: OpenComponentOptions = {}): Promise<ComponentInstance> {
+    return this.#components.open(bytes, options)
+  }
+
   async receipts(run: string, options: PlanRunOptions = {}): Promise<readonly SignedReceipt[]> {
     return (await this.#plans.load()).receipts(run, options)
+  }
+
+  async compact(run: string, options: EraseOptions): Promise<void> {
+    return (await this.#plans.load()).compact(run, options)
   }
 
   async erase(run: string, options: EraseOptions): Promise<void> {
@@ -288,6 +315,7 @@ class PooledRuntime implements Runtime {
   }
 
   async close(): Promise<void> {
+    this.#components.close()
     await this.#plans.close()
     this.#line.close()
     this.#typescript.close()

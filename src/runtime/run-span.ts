@@ -10,7 +10,7 @@ import { CaissonError } from '../base/errors.ts'
 import type { Outcome } from '../machine/outcome.ts'
 import type { Usage } from '../machine/turn.ts'
 import type { SpanAttributes, SpanError, Telemetry, TelemetrySpan } from '../ports/telemetry.ts'
-import { spanError } from './guarded-telemetry.ts'
+import { spanError } from './span-facts.ts'
 
 /** What a program is told to be a part of: left out, of what is current for the sink; `null`: it is not told. */
 export type Under = TelemetrySpan | null | undefined

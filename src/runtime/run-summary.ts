@@ -2,8 +2,8 @@
 import { CaissonError } from '../base/errors.ts'
 import type { PendingCall } from '../capability/call.ts'
 import { toTaggedJson } from '../values/tagged-json.ts'
-import { traceparentOf } from './guarded-telemetry.ts'
 import { isTime } from './sound-clock.ts'
+import { traceparentOf } from './span-facts.ts'
 
 export interface RunSummary {
   /** `running` before the first checkpoint, `waiting` at a checkpoint, else how it ended. */

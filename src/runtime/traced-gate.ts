@@ -14,7 +14,7 @@ import { type Delivery, refusedDelivery } from '../capability/delivery.ts'
 import type { Admission } from '../capability/gate/admission.ts'
 import type { CallWatcher, Gate } from '../capability/gate.ts'
 import type { SpanError, Telemetry, TelemetrySpan } from '../ports/telemetry.ts'
-import { spanError } from './guarded-telemetry.ts'
+import { spanError } from './span-facts.ts'
 
 export interface TracedGateParts {
   readonly telemetry: Telemetry

@@ -15,7 +15,7 @@ import type { NodeState } from '../../graph/run/node-state.ts'
 import type { Failure, NodeEvent, RecordedEvent } from '../../graph/run/run-event.ts'
 import type { RunState } from '../../graph/run/run-state.ts'
 import type { SpanAttributes, SpanError, Telemetry, TelemetrySpan } from '../../ports/telemetry.ts'
-import { spanError } from '../guarded-telemetry.ts'
+import { spanError } from '../span-facts.ts'
 import { statusOf } from './run-view.ts'
 
 export interface PlanSpansParts {
