@@ -33,7 +33,7 @@ import { resumeCommand } from './commands/resume.ts'
 import { runCommand } from './commands/run.ts'
 import { runsCommand } from './commands/runs.ts'
 import { showCommand } from './commands/show.ts'
-import { eraseCommand, exportCommand, importCommand } from './commands/transfer.ts'
+import { compactCommand, eraseCommand, exportCommand, importCommand } from './commands/transfer.ts'
 import { typesCommand } from './commands/types.ts'
 import { verifyCommand } from './commands/verify.ts'
 import { EXIT } from './exit-code.ts'
@@ -70,6 +70,7 @@ const COMMANDS: readonly Command[] = [
   exportCommand,
   importCommand,
   eraseCommand,
+  compactCommand,
   typesCommand,
   newComponentCommand,
   doctorCommand,

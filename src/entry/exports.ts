@@ -22,6 +22,13 @@ export { type Grant, type GrantRule, grant } from '../capability/grant.ts'
 export { inputJsonSchemaOf, outputJsonSchemaOf } from '../capability/json-schema.ts'
 export { DEFAULT_LOOP_GUARD, type LoopGuardRule } from '../capability/loop-guard.ts'
 export type { PersonDecision, PersonRequest } from '../capability/person-request.ts'
+export type { FunctionType as WitFunctionType, Kind, Parameter, WitType } from '../component/abi/wit-type.ts'
+export type { HostInterfaces } from '../component/component-imports.ts'
+export type {
+  CallOptions as ComponentCallOptions,
+  ComponentInstance,
+} from '../component/component-instance.ts'
+export type { ComponentEnd, ComponentOutcome, ComponentUsage } from '../component/component-outcome.ts'
 export { type DefinedPlan, definePlan } from '../graph/plan/define-plan.ts'
 export { diffPlans, needsApproval, type PlanChange } from '../graph/plan/diff-plan.ts'
 export { embedSources, type ReadProgram, type ReadSource } from '../graph/plan/embed-sources.ts'
@@ -98,10 +105,11 @@ export type {
   ResumePlanOptions,
   StartOptions,
 } from '../runtime/plans/plan-run.ts'
+export type { RunCut } from '../runtime/plans/run-cut.ts'
 export type { Erased } from '../runtime/plans/run-key.ts'
 export type { NodeView, RunView } from '../runtime/plans/run-view.ts'
 export type { Difference } from '../runtime/plans/verify/difference.ts'
-export type { Unchecked, Verification, VerifyOptions } from '../runtime/plans/verify/verify-run.ts'
+export type { Unchecked, Verification, VerifyOptions } from '../runtime/plans/verify/verification.ts'
 export type { Runtime } from '../runtime/runtime.ts'
 export type { CheckpointKey, CheckpointKeys, KeyRing } from '../snapshot/container/checkpoint-keys.ts'
 export type { CheckpointLimits } from '../snapshot/container/checkpoint-limits.ts'

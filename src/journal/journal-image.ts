@@ -25,6 +25,12 @@ export const IMAGE_LIMITS: ValueLimits = { bytes: 16 * 1024 * 1024, nodes: 1_000
 /** No image within its limits is sealed as more. */
 const MOST_BYTES = 64 * 1024 * 1024
 
+/** When an image is made: as soon as the journal has grown by one of these since the last one. */
+export interface ImagePolicy {
+  readonly records?: number
+  readonly bytes?: number
+}
+
 type Whose = Pick<JournalOptions, 'run' | 'tenant' | 'sealing'>
 
 /** Where a journal stood when the image was made. */

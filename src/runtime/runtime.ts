@@ -1,7 +1,9 @@
 /** What an embedder holds: capabilities, an engine and pools, ready to run guests. See `pooled-runtime.ts`. */
+import type { ComponentInstance } from '../component/component-instance.ts'
 import type { DefinedPlan } from '../graph/plan/define-plan.ts'
 import type { Plan } from '../graph/plan/plan.ts'
 import type { SignedReceipt } from '../journal/receipt.ts'
+import type { OpenComponentOptions } from './component-desk.ts'
 import type { Guest } from './guest.ts'
 import type { GuestSession } from './guest-session.ts'
 import type {
@@ -13,8 +15,8 @@ import type {
 } from './options.ts'
 import type { Outcome } from './outcome.ts'
 import type { ForkOptions } from './plans/fork-run.ts'
-import type { PlanRun, PlanRunOptions, ProposeOptions } from './plans/plan-run.ts'
-import type { Verification, VerifyOptions } from './plans/verify/verify-run.ts'
+import type { EraseOptions, PlanRun, PlanRunOptions, ProposeOptions } from './plans/plan-run.ts'
+import type { Verification, VerifyOptions } from './plans/verify/verification.ts'
 
 /** Runs guests. Open it once, use it for many, close it. */
 export interface Runtime {
@@ -90,6 +92,13 @@ export interface Runtime {
    */
   erase(run: string, options: EraseOptions): Promise<void>
   /**
+   * Cuts the journal of a run that has ended, and the logs and checkpoints of its programs: a statement of what it was stands in
+   * its place, with digests of the journal, the state and all receipts, signed where the runtime has a signer.
+   * @throws CaissonError `invalid_transition` for a run that has not ended, `value_too_large` for a state of more than 16 MiB,
+   *   `unsupported` where the store removes nothing, `store_conflict`, and as `planRun`
+   */
+  compact(run: string, options: EraseOptions): Promise<void>
+  /**
    * A run of a plan as one file: journal, values, and the logs of its programs, with a digest, and a MAC where there is a key.
    * What was encrypted in the store is encrypted in it.
    * @throws CaissonError `store_conflict` while somebody drives it, `checkpoint_too_large` above 1 GiB, `unsupported` where the
@@ -102,6 +111,14 @@ export interface Runtime {
    *   `already_exists`, `unsupported`, `store_failed`, `disposed`; nothing of it is in the store then that anybody finds
    */
   importRun(bytes: Uint8Array, options?: PlanRunOptions): Promise<PlanRun>
+  /**
+   * Opens a WASI 0.2 component: checks and meters its core modules, links them and runs their start functions. What it
+   * imports stands behind `interfaces`, or it is refused with the list of what is missing. Its exports are called one at a
+   * time; expected ends of a call are data. Dispose it when it is not needed any more.
+   * @throws CaissonError `invalid_component`, `invalid_module`, `unsupported_feature`, `missing_imports`,
+   *   `invalid_argument`, `invalid_limit`, `aborted`, `disposed`; `corrupted` where its start functions failed
+   */
+  openComponent(bytes: Uint8Array, options?: OpenComponentOptions): Promise<ComponentInstance>
   /**
    * Refuses new guests, lets the ones at work finish, and gives idle memory back. Resolves when the threads that
    * waited for a guest have ended: await it before `process.exit`, which may crash Node while they end.

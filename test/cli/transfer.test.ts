@@ -85,3 +85,28 @@ describe('caisson erase', () => {
     })
   })
 })
+
+describe('caisson compact', () => {
+  it('cuts the journal of a run that has ended, and says so wherever it is looked at', async () => {
+    const plan =
+      'format: plan/1\nname: hello\nversion: "1"\nnodes:\n  hi: { kind: program, source: "return input", input: { $from: input } }\noutput: { $from: hi }\n'
+    writeFileSync(join(folder.path, 'hello.yaml'), plan)
+    const at = ['--store', 'a'] as const
+    await caisson('plan', 'propose', 'hello.yaml', '--input', '"seen"', '--approve', '--run', 'r', ...at)
+    expect((await caisson('compact', 'r', ...at)).code).not.toBe(0)
+    await caisson('plan', 'start', 'r', ...at)
+    expect((await caisson('compact', 'r', '--by', 'carol', ...at)).code).toBe(0)
+    const shown = flat((await caisson('show', 'r', ...at)).stdout)
+    expect(shown).toMatch(/cut +its journal of \d+ entries, by carol at 2/)
+    expect(shown).toContain('seen')
+    const verified = await caisson('verify', 'r', ...at)
+    expect([verified.code, flat(verified.stdout)]).toEqual([
+      0,
+      expect.stringContaining('cut: its journal of'),
+    ])
+    const listed = (await caisson('runs', ...at)).stdout
+    expect(listed).toMatch(/^r\tcompleted/)
+    expect(listed).not.toContain('r.cut')
+    expect((await caisson('collect', ...at)).code).toBe(0)
+  })
+})

@@ -1,6 +1,6 @@
-/** `caisson export` and `caisson import`: a run of a plan as one file; `caisson erase`: one without its values. */
+/** `caisson export` and `caisson import`: a run of a plan as one file; `caisson erase` and `caisson compact`: one without its values, or without its journal. */
 import type { Command } from '../command.ts'
-import { PLAN_STORE, WHO } from '../plan-runs/plan-run-flags.ts'
+import { PLAN_STORE, SIGNED_STORE, WHO } from '../plan-runs/plan-run-flags.ts'
 
 export const exportCommand: Command = {
   name: 'export',
@@ -44,7 +44,21 @@ export const eraseCommand: Command = {
     'The run has to have ended, and to have been proposed with --erasable; otherwise it is refused, and nothing is changed. Copies elsewhere (exports, forks, backups of the store) are not touched.',
   ],
   positionals: { name: 'RUN', min: 1, max: 1 },
-  groups: [PLAN_STORE, WHO],
+  groups: [SIGNED_STORE, WHO],
   examples: [['caisson erase report --store runs', 'nobody reads its values any more']],
   run: async (given, io) => (await import('../plan-runs/transfer-run.ts')).eraseRun(given, io),
+}
+
+export const compactCommand: Command = {
+  name: 'compact',
+  summary: 'cut the journal of a run of a plan that has ended; a signed statement stands in its place',
+  usage: 'compact RUN --store DIR [flags]',
+  description: [
+    'Removes the journal of a run that has ended, and the logs and checkpoints of its programs. What stands in their place says how many entries there were, and has digests of the journal, of the state that it led to, and of all receipts; with a signing key it is signed. The run is shown as before, and caisson verify says what was cut. Programs cannot be executed again afterwards: verify first.',
+    'caisson collect frees the room of what is not needed any more.',
+  ],
+  positionals: { name: 'RUN', min: 1, max: 1 },
+  groups: [SIGNED_STORE, WHO],
+  examples: [['caisson compact report --store runs', 'a run that nobody looks at in detail any more']],
+  run: async (given, io) => (await import('../plan-runs/transfer-run.ts')).compactRun(given, io),
 }

@@ -18,7 +18,7 @@ import { hangText } from '../render/wrap-text.ts'
 import { showDuration } from '../units/parse-duration.ts'
 import { showAgo } from '../units/show-age.ts'
 import { budgetTexts, usedTexts } from './budget-text.ts'
-import { erasedText } from './erased-text.ts'
+import { cutText, erasedText } from './erased-text.ts'
 import { doubtJson, requestJson } from './event-json.ts'
 import { failureWords } from './event-words.ts'
 import { type NextCommand, nextCommands } from './next-commands.ts'
@@ -126,6 +126,7 @@ function linesOf(
     ...fact('proposed', `by ${shownText(view.proposedBy)}, ${showAgo(nowMs - view.proposedAtMs)}`),
     ...fact('approved', view.approvedBy === undefined ? undefined : `by ${shownText(view.approvedBy)}`),
     ...fact('digest', status === 'proposed' ? view.request : undefined),
+    ...fact('cut', view.cut && cutText(view.cut)),
     ...fact('erased', view.erased && erasedText(view.erased)),
     ...fact('time', startedAtMs === undefined ? undefined : `${showDuration(wallMs)} from its start`),
     ...fact('used', usedTexts(used).join(', ')),

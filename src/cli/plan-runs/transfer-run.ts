@@ -1,4 +1,4 @@
-/** What `caisson export`, `caisson import` and `caisson erase` do. */
+/** What `caisson export`, `import`, `erase` and `compact` do. */
 import { randomBytes } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -20,6 +20,18 @@ export async function eraseRun(given: GivenFlags, io: CliIo): Promise<number> {
     const { erased } = await (await runtime.planRun(run, { domain: TENANT })).view()
     if (given.has('json')) io.stdout.write(`${jsonText({ run, erased })}\n`)
     else io.stdout.write(`erased the values of ${run}: what happened can still be verified\n`)
+    return EXIT.done
+  })
+}
+
+/** @returns the exit code. @throws CliError */
+export async function compactRun(given: GivenFlags, io: CliIo): Promise<number> {
+  const [run = ''] = given.positionals
+  return inPlanSession(given, io, { command: 'compact', run, tools: false }, async ({ runtime }) => {
+    await runtime.compact(run, { by: readBy(given), domain: TENANT })
+    const { cut } = await (await runtime.planRun(run, { domain: TENANT })).view()
+    if (given.has('json')) io.stdout.write(`${jsonText({ run, cut })}\n`)
+    else io.stdout.write(`cut the journal of ${run}: a statement of what it was stands in its place\n`)
     return EXIT.done
   })
 }

@@ -5,7 +5,7 @@ import { clipText, escapeText } from '../../base/escape-text.ts'
 import { ruleOf } from '../../graph/plan/authority.ts'
 import type { Plan } from '../../graph/plan/plan.ts'
 import { visitNodes } from '../../graph/plan/plan-code.ts'
-import type { Verification, VerifyOptions } from '../../runtime/plans/verify/verify-run.ts'
+import type { Verification, VerifyOptions } from '../../runtime/plans/verify/verification.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
@@ -21,7 +21,7 @@ import { Interruption } from '../run/interruption.ts'
 import { showProgress } from '../run/progress-line.ts'
 import { readText } from '../run/read-text.ts'
 import { isDigest } from '../units/is-digest.ts'
-import { erasedText } from './erased-text.ts'
+import { cutText, erasedText } from './erased-text.ts'
 import { inPlanSession } from './plan-session.ts'
 import { readReceipts } from './read-receipts.ts'
 
@@ -104,7 +104,7 @@ async function planOf(runtime: Runtime, name: string): Promise<Plan | undefined>
 }
 
 function linesOf(
-  { ok, difference, run, events, executed, unchecked, signed, point, erased }: Verification,
+  { ok, difference, run, events, executed, unchecked, signed, point, erased, cut }: Verification,
   trusts: boolean,
   width: number,
   style: Style,
@@ -121,6 +121,7 @@ function linesOf(
       ? [`${style.green('whole:')} run ${run} comes out the same: ${what}`]
       : differenceLines(difference, run, width, style)),
     ...(trusts && signed !== undefined ? [`  signed up to event ${signed.events}`] : []),
+    ...(cut === undefined ? [] : hangText('  cut: ', cutText(cut), width)),
     ...(erased === undefined ? [] : hangText('  erased: ', erasedText(erased), width)),
     ...rest,
     ...(more > 0 ? [`  ... ${more} more (--json has all)`] : []),

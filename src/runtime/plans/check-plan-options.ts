@@ -36,7 +36,7 @@ import type {
   StartOptions,
 } from './plan-run.ts'
 import type { KnownPoint } from './verify/evidence.ts'
-import type { VerifyOptions } from './verify/verify-run.ts'
+import type { VerifyOptions } from './verify/verification.ts'
 
 const LONGEST_TEXT = 100_000
 const LONGEST_NAME = 1_000

@@ -28,6 +28,7 @@ import { EventCollector, foldEvents, pointOf } from './plan-record.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
 import { PlanSpans } from './plan-spans.ts'
 import { PlanWork } from './plan-work.ts'
+import { readCut } from './run-cut.ts'
 import { RunImages } from './run-images.ts'
 import { useRunKey } from './run-key.ts'
 import { summaryOf } from './run-view.ts'
@@ -115,6 +116,7 @@ export class HeldPlanRun {
       const { tenant, run } = owner
       const options = { store: journalStore, run, tenant, sealing: parts.sealing }
       const journal = await Journal.open(options, lease, collector.add, image?.end)
+      if (journal.length === 0 && (await readCut(parts, owner)) !== undefined) throw endedForGood(run)
       const { plan, state } = await foldEvents(run, collector.events, parts.plans, store, image)
       await useRunKey(parts, owner, state, values)
       shelves = new ValueShelves({ store, run, plan: plan.digest, lease, head })
@@ -341,6 +343,12 @@ function writtenOn(
       after(at + entries.length, sizeOf(entries))
     },
   }
+}
+
+function endedForGood(run: string): CaissonError {
+  return new CaissonError('invalid_transition', `The run "${run}" has ended, and its journal was cut.`, {
+    details: { run },
+  })
 }
 
 function sizeOf(entries: readonly Uint8Array[]): number {

@@ -2,7 +2,7 @@
 import { sha256 } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 
-const PART = /^(.+)\.(?:[0-9a-f]{24}|values-\d+|imported|key)$/
+const PART = /^(.+)\.(?:[0-9a-f]{24}|values-\d+|imported|key|cut)$/
 
 /** Name of a kept run: paths are longer than names may be, and each attempt is a run of its own. */
 export function programRun(run: string, path: string, attempt: number): string {
@@ -23,6 +23,11 @@ export function importMarkName(run: string): string {
 /** Name of what has the key that the values of a run are encrypted under. */
 export function keyName(run: string): string {
   return `${run}.key`
+}
+
+/** Name of what stands in the place of a journal that was cut. */
+export function cutName(run: string): string {
+  return `${run}.cut`
 }
 
 /** Whether a part is a kept run of a program. */

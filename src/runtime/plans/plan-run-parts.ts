@@ -3,6 +3,7 @@ import type { Digest } from '../../base/digest.ts'
 import type { LedgerState } from '../../capability/budget.ts'
 import type { Gate } from '../../capability/gate.ts'
 import type { Grant } from '../../capability/grant.ts'
+import type { ImagePolicy } from '../../journal/journal-image.ts'
 import type { MachineStart } from '../../machine/turn.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Entropy } from '../../ports/entropy.ts'
@@ -16,7 +17,6 @@ import type { RunOwner } from '../run-owner.ts'
 import type { WatchedStore } from '../watched-store.ts'
 import type { PlanShelf } from './plan-record.ts'
 import type { PlanGateOptions } from './plan-work.ts'
-import type { ImagePolicy } from './run-images.ts'
 
 export interface PlanRunParts {
   readonly store: WatchedStore

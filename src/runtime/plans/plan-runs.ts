@@ -26,6 +26,7 @@ import {
   checkVerify,
   checkWhose,
 } from './check-plan-options.ts'
+import { compactRun } from './compact-run.ts'
 import { eraseRun } from './erase-run.ts'
 import { type ForkOptions, forkRun } from './fork-run.ts'
 import { LiveRun } from './live-run.ts'
@@ -34,12 +35,14 @@ import { PlanShelf, planBytes } from './plan-record.ts'
 import type { EraseOptions, PlanRun, PlanRunOptions, Proposed, ProposeOptions } from './plan-run.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
 import { readStanding } from './read-standing.ts'
+import { readCut } from './run-cut.ts'
 import { isSealed, runKeyOf, writeRunKey } from './run-key.ts'
 import { StoredPlanRun } from './stored-plan-run.ts'
 import { exportRun } from './transfer/export-run.ts'
 import { readExport, writeImport } from './transfer/import-run.ts'
 import { ValueShelves } from './value-shelves.ts'
-import { receiptsOf, type Verification, type VerifyOptions, verifyRun } from './verify/verify-run.ts'
+import type { Verification, VerifyOptions } from './verify/verification.ts'
+import { receiptsOf, verifyRun } from './verify/verify-run.ts'
 
 /** In characters: programs and shelves of a run add to its name. */
 export const LONGEST_RUN_NAME = 90
@@ -146,6 +149,12 @@ export class PlanRuns {
     await eraseRun(this.#parts, ownerOf(run, options), options.by)
   }
 
+  async compact(run: string, options: EraseOptions): Promise<void> {
+    this.#checkOpen()
+    checkErase(options)
+    await compactRun(this.#parts, ownerOf(run, options), options.by)
+  }
+
   async #newVault(owner: RunOwner, key: Uint8Array): Promise<ValueVault> {
     await writeRunKey(this.#parts, owner, key)
     return new ValueVault(key, this.#parts.sealing.ports)
@@ -196,7 +205,7 @@ export class PlanRuns {
     const lease = await store.lease(run, leaseMs)
     try {
       const head = await store.head(run)
-      if ((await store.entries(run, 0, 1)).length > 0) throw alreadyThere(run)
+      if (await isThere(this.#parts, owner)) throw alreadyThere(run)
       const { events, stored, status } = await make(new RunValues(store))
       await store.putBlob(plan.digest, planBytes(plan))
       const shelves = new ValueShelves({ store, run, plan: plan.digest, lease, head })
@@ -249,6 +258,13 @@ function ownerOf(run: string, { domain = DEFAULT_DOMAIN, principal = '' }: PlanR
     'invalid_argument',
     `A run of a plan has a name of 1 to ${LONGEST_RUN_NAME} characters of A-Z a-z 0-9 . _ -, not beginning with a dot.`,
     { details: { option: 'run' } },
+  )
+}
+
+/** With its journal, or with what stands in its place. */
+async function isThere(parts: Pick<PlanRunParts, 'store' | 'sealing'>, owner: RunOwner): Promise<boolean> {
+  return (
+    (await parts.store.entries(owner.run, 0, 1)).length > 0 || (await readCut(parts, owner)) !== undefined
   )
 }
 

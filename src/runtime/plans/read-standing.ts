@@ -8,11 +8,14 @@ import { digestValue } from '../../values/digest-value.ts'
 import type { RunOwner } from '../run-owner.ts'
 import { type ImageParts, loadImage, type StandingImage } from './load-image.ts'
 import { EventCollector, foldEvents, noRun, type PlanRecord, pointOf } from './plan-record.ts'
+import { type RunCut, standingOfCut } from './run-cut.ts'
 
 /** A record, and the digest of exactly where it ends. */
 export interface Standing extends PlanRecord {
   readonly point: Digest
   readonly request: Digest
+  /** Of a run whose journal was cut: what it was. */
+  readonly cut: RunCut | undefined
 }
 
 /** With everything that happened. */
@@ -43,17 +46,19 @@ async function readFrom(
   const { run, tenant } = owner
   const collector = new EventCollector()
   const end = await readJournal({ store, run, tenant, sealing }, collector.add, image?.end)
-  if (end.length === 0) throw noRun(run)
+  if (end.length === 0) return readCutRun({ store, sealing, plans }, owner, head)
   const { plan, state } = await foldEvents(run, collector.events, plans, store, image)
-  return {
-    plan,
-    state,
-    head,
-    end,
-    events: collector.events,
-    point: pointOf(owner, end),
-    request: requestOf(owner, state),
-  }
+  return historyOf(owner, { plan, state, head, end, events: collector.events, cut: undefined })
+}
+
+async function readCutRun(parts: ImageParts, owner: RunOwner, head: RunHead | undefined): Promise<History> {
+  const cut = await standingOfCut(parts, owner)
+  if (cut === undefined) throw noRun(owner.run)
+  return historyOf(owner, { ...cut, head, events: [] })
+}
+
+function historyOf(owner: RunOwner, read: Omit<History, 'point' | 'request'>): History {
+  return { ...read, point: pointOf(owner, read.end), request: requestOf(owner, read.state) }
 }
 
 /**

@@ -12,6 +12,7 @@ import { JournalReader } from '../../journal/journal.ts'
 import type { LiveRun } from './live-run.ts'
 import type { EventsOptions, PositionedEvent } from './plan-run.ts'
 import { readStanding } from './read-standing.ts'
+import { readCut } from './run-cut.ts'
 
 /** How often the journal is looked at that another process writes. */
 const POLL_MS = 300
@@ -46,6 +47,8 @@ export async function* runEvents(live: LiveRun, options: EventsOptions): AsyncGe
       }
       isFirst = false
       if (records.length > 0) continue
+      // Nothing is told any more of what was cut.
+      if (reader.at === 0 && (await readCut(live.parts, live.owner)) !== undefined) return
       if (until === 'now' || (until === 'rest' && !isDriven)) return
       await news.came
     } finally {

@@ -13,17 +13,11 @@ import { CaissonError } from '../../base/errors.ts'
 import { imageOfState } from '../../graph/run/image-of-state.ts'
 import type { RunState } from '../../graph/run/run-state.ts'
 import type { Journal } from '../../journal/journal.ts'
-import { digestAt, IMAGE_LIMITS, sealImage } from '../../journal/journal-image.ts'
+import { digestAt, IMAGE_LIMITS, type ImagePolicy, sealImage } from '../../journal/journal-image.ts'
 import { encodeCanonical } from '../../values/encode-canonical.ts'
 import type { RunOwner } from '../run-owner.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
 import type { ValueShelves } from './value-shelves.ts'
-
-/** When an image is made: as soon as the journal has grown by one of these since the last one. */
-export interface ImagePolicy {
-  readonly records?: number
-  readonly bytes?: number
-}
 
 const DEFAULT_RECORDS = 1_000
 const DEFAULT_BYTES = 1024 * 1024

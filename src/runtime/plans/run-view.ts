@@ -13,6 +13,7 @@ import type { RunState, Standstill } from '../../graph/run/run-state.ts'
 import { scopePlan } from '../../graph/run/scope-plan.ts'
 import { ENDED, type NodeStatus, type RunStatus } from '../../graph/run/transitions.ts'
 import { MOST_EVENTS, type PlanStatus, type PlanSummary } from '../plan-summary.ts'
+import type { RunCut } from './run-cut.ts'
 import type { Erased } from './run-key.ts'
 
 /** A node, or a place of one that has not begun. */
@@ -75,6 +76,8 @@ export interface RunView {
   readonly left: readonly string[]
   /** Who erased its values, and when, where somebody did. */
   readonly erased?: Erased
+  /** Of a run whose journal was cut: how many entries it had, who cut it, and when. */
+  readonly cut?: Pick<RunCut, 'entries' | 'by' | 'atMs'>
 }
 
 export interface ViewParts {

@@ -42,6 +42,7 @@ import type {
   StartOptions,
 } from './plan-run.ts'
 import { readStanding, requestOf, type Standing } from './read-standing.ts'
+import type { RunCut } from './run-cut.ts'
 import { runEvents } from './run-events.ts'
 import { isSealed, openValues, runKeyOf } from './run-key.ts'
 import { type RunView, viewOf, wasInterrupted } from './run-view.ts'
@@ -79,6 +80,7 @@ export class StoredPlanRun implements PlanRun {
     const view = {
       ...viewOf({ run: this.run, plan, state, point, request, isDriven: isAtWork }),
       ...(await this.#erased(state)),
+      ...(standing.cut && { cut: shownCut(standing.cut) }),
     }
     if (!(await this.#isImported(standing))) return view
     return { ...view, status: 'frozen', frozen: view.frozen ?? IMPORTED_STANDS }
@@ -262,6 +264,10 @@ export class StoredPlanRun implements PlanRun {
       { details: { tools: changed } },
     )
   }
+}
+
+function shownCut({ entries, by, atMs }: RunCut): NonNullable<RunView['cut']> {
+  return { entries, by, atMs }
 }
 
 function listOf<T>(one: T | readonly T[]): readonly T[] {

@@ -59,7 +59,7 @@ export interface TrustedSigners {
 }
 
 /** Which log of a run, or what beside it: an entry of one is none of another. */
-export type LogKind = 'log' | 'journal' | 'image' | 'import' | 'key'
+export type LogKind = 'log' | 'journal' | 'image' | 'import' | 'key' | 'cut'
 
 /** Seals the entries of one log one after the other, or opens them so. */
 export class EntrySeal {

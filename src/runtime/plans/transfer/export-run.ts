@@ -9,7 +9,7 @@ import type { Digest } from '../../../base/digest.ts'
 import { CaissonError } from '../../../base/errors.ts'
 import type { RunOwner } from '../../run-owner.ts'
 import { giveBack, type WatchedStore } from '../../watched-store.ts'
-import { isTaken, ownerOfPart } from '../part-names.ts'
+import { cutName, isTaken, ownerOfPart } from '../part-names.ts'
 import { noRun } from '../plan-record.ts'
 import type { PlanRunParts } from '../plan-run-parts.ts'
 import { type ExportedLog, encodeExport } from './export-format.ts'
@@ -23,7 +23,13 @@ export async function exportRun(
 ): Promise<Uint8Array> {
   if (store.runs === undefined)
     throw new CaissonError('unsupported', 'The store does not list runs: what belongs to one is not found.')
-  if ((await store.entries(run, 0, 1)).length === 0) throw noRun(run)
+  if ((await store.entries(run, 0, 1)).length === 0) {
+    if ((await store.entries(cutName(run), 0, 1)).length === 0) throw noRun(run)
+    throw new CaissonError(
+      'unsupported',
+      `The journal of run "${run}" was cut: there is nothing to go on from elsewhere.`,
+    )
+  }
   const lease = await store.lease(run, leaseMs)
   try {
     const parts = (await store.runs()).filter((name) => ownerOfPart(name) === run && isTaken(name))

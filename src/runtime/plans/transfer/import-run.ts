@@ -18,6 +18,7 @@ import { isTaken, ownerOfPart } from '../part-names.ts'
 import { PlanShelf } from '../plan-record.ts'
 import type { PlanRunParts } from '../plan-run-parts.ts'
 import { readHistory, type Standing } from '../read-standing.ts'
+import { readCut } from '../run-cut.ts'
 import { summaryOf } from '../run-view.ts'
 import { decodeExport, type ExportedLog, type ExportedRun } from './export-format.ts'
 import { markImported } from './import-mark.ts'
@@ -70,7 +71,8 @@ export async function writeImport(parts: ImportParts, { exported, standing }: Re
   const { run, tenant, logs, blobs } = exported
   const lease = await store.lease(run, leaseMs)
   try {
-    if ((await store.entries(run, 0, 1)).length > 0)
+    const isCut = (await readCut(parts, { tenant, principal: '', run })) !== undefined
+    if (isCut || (await store.entries(run, 0, 1)).length > 0)
       throw new CaissonError('already_exists', `There is a run "${run}" already.`, { details: { run } })
     for (const [digest, bytes] of blobs) await store.putBlob(digest, bytes.slice())
     const [own, ...others] = logs

@@ -14,71 +14,26 @@ import { Evaluator, ExpressionFailed } from '../../../graph/run/evaluate.ts'
 import type { ValueRef } from '../../../graph/run/run-event.ts'
 import { RunState } from '../../../graph/run/run-state.ts'
 import { RunValues } from '../../../graph/run/run-values.ts'
-import type { Receipt, SignedReceipt } from '../../../journal/receipt.ts'
+import type { Receipt } from '../../../journal/receipt.ts'
 import type { TrustedSigners } from '../../../snapshot/run-log/entry-seal.ts'
-import type { RunOptions } from '../../options.ts'
 import type { RunOwner } from '../../run-owner.ts'
 import { happenedIn } from '../lineage.ts'
 import { expressionsOf } from '../plan-expressions.ts'
 import { PlanShelf, pointOf } from '../plan-record.ts'
-import type { PlanRunParts } from '../plan-run-parts.ts'
 import { type Erased, useRunKey } from '../run-key.ts'
 import { receiptOf } from '../run-receipts.ts'
 import type { Attempt } from './attempt.ts'
 import { Attempts, type EndedAttempt } from './attempts.ts'
 import { type Difference, Differs } from './difference.ts'
 import { digestOfRef, EventChecks } from './event-checks.ts'
-import { type Evidence, type KnownPoint, missingPoint, readEvidence } from './evidence.ts'
+import { type Evidence, missingPoint, readEvidence } from './evidence.ts'
 import { executeAgain } from './execute-again.ts'
 import { GivenReceipts } from './given-receipts.ts'
 import { ImageCheck } from './image-check.ts'
-
-export interface VerifyOptions {
-  readonly domain?: string
-  readonly principal?: string
-  /** Public keys, of 32 bytes, of those whose signatures count. With any, the whole journal has to be signed. Default: none is asked for. */
-  readonly signers?: readonly Uint8Array[]
-  /** Where the run was seen to stand before (`events` and `point` of a view): a journal that was cut off leads through it no more. */
-  readonly known?: readonly KnownPoint[]
-  /** Receipts that somebody has: each must be one of this run. */
-  readonly receipts?: readonly SignedReceipt[]
-  /** Programs at work at once. Default 4. */
-  readonly concurrency?: number
-  /** Where programs are executed again. Default: in this thread. */
-  readonly thread?: RunOptions['thread']
-  readonly signal?: AbortSignal
-}
-
-/** Something that could not be looked at again, and why. */
-export interface Unchecked {
-  readonly node: string
-  readonly position: number
-  readonly why: string
-}
-
-export interface Verification {
-  /** Whether there is no difference. */
-  readonly ok: boolean
-  /** The first one. */
-  readonly difference: Difference | undefined
-  readonly run: string
-  /** Events that were looked at. */
-  readonly events: number
-  /** Where the journal ends: what a later look can be compared with. */
-  readonly point: Digest
-  /** Programs that were executed again. */
-  readonly executed: number
-  readonly unchecked: readonly Unchecked[]
-  /** Up to where the journal is signed, and by whom (64 hexadecimal digits). Checked only for `signers`. */
-  readonly signed: Evidence['signed']
-  /** Who erased its values, and when: what follows from them was not looked at. */
-  readonly erased: Erased | undefined
-}
+import type { Unchecked, Verification, VerifyOptions, VerifyParts } from './verification.ts'
+import { verifyCut } from './verify-cut.ts'
 
 const DEFAULT_AT_ONCE = 4
-
-/** What there is to verify with. */
-export type VerifyParts = Omit<PlanRunParts, 'changed'>
 
 /** @throws CaissonError `not_found`, `unsupported`, `aborted`, `store_failed` */
 export async function verifyRun(
@@ -86,7 +41,10 @@ export async function verifyRun(
   owner: RunOwner,
   options: VerifyOptions = {},
 ): Promise<Verification> {
-  const evidence = await readEvidence(parts, owner, trustedOf(parts, options))
+  const trusted = trustedOf(parts, options)
+  const cut = await verifyCut(parts, owner, options, trusted)
+  if (cut !== undefined) return cut
+  const evidence = await readEvidence(parts, owner, trusted)
   const missing = missingPoint(owner, evidence, options.known ?? [])
   const image = new ImageCheck(parts, owner)
   await image.read()
@@ -109,6 +67,7 @@ export async function verifyRun(
     unchecked: walk.unchecked.sort((a, b) => a.position - b.position),
     signed,
     erased,
+    cut: undefined,
   }
 }
 

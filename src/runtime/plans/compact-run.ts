@@ -1,0 +1,115 @@
+/** Cuts the journal of a run that has ended, and puts a statement of what it was in its place. */
+import { sha256 } from '../../base/digest.ts'
+import { CaissonError } from '../../base/errors.ts'
+import type { RecordedEvent } from '../../graph/run/run-event.ts'
+import { ENDED } from '../../graph/run/transitions.ts'
+import { sealImage } from '../../journal/journal-image.ts'
+import { encodeReceipt } from '../../journal/receipt.ts'
+import { encodePlanSummary, SHELF_SUMMARY } from '../plan-summary.ts'
+import type { RunOwner } from '../run-owner.ts'
+import { giveBack } from '../watched-store.ts'
+import { cutName, isProgramPart, ownerOfPart } from './part-names.ts'
+import { type History, readHistory, readStanding } from './read-standing.ts'
+import { type RunCut, sealCut, stateBytes } from './run-cut.ts'
+import { removePart } from './run-key.ts'
+import { summaryOf } from './run-view.ts'
+import { namedImage } from './value-shelves.ts'
+import type { VerifyParts } from './verify/verification.ts'
+import { receiptsOf } from './verify/verify-run.ts'
+
+/**
+ * @throws CaissonError `not_found`, `corrupted`, `checkpoint_refused`, `invalid_transition` for a run that has not ended,
+ *   `unsupported` where the store removes nothing, `value_too_large` for a state that has no image, `store_conflict`, `store_failed`
+ */
+export async function compactRun(parts: VerifyParts, owner: RunOwner, by: string): Promise<void> {
+  const { store, leaseMs } = parts
+  const lease = await store.lease(owner.run, leaseMs)
+  try {
+    const history = await readHistory(parts, owner)
+    const { status = 'proposed' } = history.state
+    if (!ENDED.has(status)) {
+      throw new CaissonError('invalid_transition', `The run is ${status}: it needs its journal to go on.`, {
+        details: { status },
+      })
+    }
+    // What was cut before, and only half.
+    if (history.cut === undefined) await writeCut(parts, owner, history, by)
+    for (const name of (await store.runs?.()) ?? [])
+      if (ownerOfPart(name) === owner.run && isProgramPart(name)) await removePart(store, name, leaseMs)
+    if (store.remove === undefined) return
+    if (history.cut === undefined) await store.remove(owner.run, lease)
+  } finally {
+    await giveBack(lease)
+  }
+  await showAgain(parts, owner)
+}
+
+/** Everything that is still needed is on its list. */
+async function writeCut(
+  parts: VerifyParts,
+  owner: RunOwner,
+  { plan, state, end, head, events }: History,
+  by: string,
+): Promise<void> {
+  const { store, leaseMs, sealing, hostClock } = parts
+  const name = cutName(owner.run)
+  await removePart(store, name, leaseMs)
+  const { digest, length } = end
+  if (digest === undefined) return
+  const bytes = stateBytes(state)
+  const sealed = await sealImage({ ...owner, sealing }, { length, digest }, bytes)
+  const image = sha256(sealed)
+  const cut: RunCut = {
+    entries: length,
+    journal: digest,
+    state: sha256(bytes),
+    image,
+    events: countsOf(events),
+    receipts: await receiptDigests(parts, owner),
+    by,
+    atMs: hostClock.now(),
+  }
+  const statement = await sealCut(parts, owner, cut)
+  const before = namedImage(head)?.digest
+  const values = (head?.chain ?? []).filter((one) => one !== before && one !== plan.digest)
+  const lease = await store.lease(name, leaseMs)
+  try {
+    await store.putBlob(image, sealed)
+    const chain = [plan.digest, image, ...values]
+    await store.setHead(name, { version: 1, chain, position: 0, summary: SHELF_SUMMARY }, lease)
+    await store.append(name, 0, [statement], lease)
+  } finally {
+    await giveBack(lease)
+  }
+}
+
+/** Of a run whose values were erased there are none any more. */
+async function receiptDigests(parts: VerifyParts, owner: RunOwner): Promise<RunCut['receipts']> {
+  try {
+    return (await receiptsOf(parts, owner)).map((receipt) => sha256(encodeReceipt(receipt)))
+  } catch (error) {
+    if (CaissonError.is(error, 'erased')) return []
+    throw error
+  }
+}
+
+/** Lists find it by its head, which went with its journal. */
+async function showAgain(parts: VerifyParts, owner: RunOwner): Promise<void> {
+  const { store, leaseMs } = parts
+  const { run } = owner
+  if ((await store.head(run)) !== undefined) return
+  const { plan, state } = await readStanding(parts, owner)
+  const summary = encodePlanSummary(summaryOf(plan, state, false, state.timeMs))
+  const lease = await store.lease(run, leaseMs)
+  try {
+    await store.setHead(run, { version: 1, chain: [plan.digest], position: 0, summary }, lease)
+  } finally {
+    await giveBack(lease)
+  }
+}
+
+function countsOf(events: readonly RecordedEvent[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const { type } of events) counts[type] = (counts[type] ?? 0) + 1
+  return counts
+}
