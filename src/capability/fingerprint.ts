@@ -2,13 +2,13 @@
  * Values as short texts that tell them apart: equal ones have equal texts. No digest: who wants to can make two values
  * with one text, and gains nothing but to be taken for somebody who repeats himself.
  */
-import { encodeCanonical } from '../values/encode-canonical.ts'
-import type { ValueLimits } from '../values/limits.ts'
+import { withCanonical } from '../values/encode-canonical.ts'
+import { DEFAULT_VALUE_LIMITS, type ValueLimits } from '../values/limits.ts'
 
 /** 53 bits over the canonical encoding, in base 36; undefined for what no encoding takes. Never throws. */
-export function fingerprint(value: unknown, limits?: ValueLimits): string | undefined {
+export function fingerprint(value: unknown, limits: ValueLimits = DEFAULT_VALUE_LIMITS): string | undefined {
   try {
-    return hash(encodeCanonical(value, limits))
+    return withCanonical(value, limits, hash)
   } catch {
     return undefined
   }

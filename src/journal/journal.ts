@@ -226,7 +226,10 @@ export class Journal {
     try {
       const sealed: Uint8Array[] = []
       for (const [i, record] of records.entries())
-        sealed.push(await this.#seal.seal(record, { tenant, run, at: first + i }, i === records.length - 1))
+        sealed.push(
+          this.#seal.sealBare(record, i === records.length - 1) ??
+            (await this.#seal.seal(record, { tenant, run, at: first + i }, i === records.length - 1)),
+        )
       await store.append(run, first, sealed, this.#lease)
       this.#written = this.#at
     } catch (error) {

@@ -7,7 +7,7 @@
  * 2. Sharing is kept: a graph is encoded in its size as a graph, an object met again as its number.
  * 3. What `decodeCanonical` would refuse as too much work for its host is refused here already: what is encoded
  *    can be decoded.
- * 4. Only a copy is encoded, so that nothing of the value runs and what is encoded is what a copy of it holds.
+ * 4. Only a copy is encoded, or every place is read once while it is: what is encoded is what a copy of it holds.
  */
 import { ByteWriter } from '../base/byte-writer.ts'
 import { CANONICAL_VERSION, NAN_HIGH_WORD, TAG } from './canonical-format.ts'
@@ -17,6 +17,7 @@ import { HostWork, keysWork, patternWork } from './host-work.ts'
 import { DEFAULT_VALUE_LIMITS, type ValueLimits } from './limits.ts'
 import { ObjectIndex } from './object-index.ts'
 import { boxedPrimitive, dateTime, regExpParts, viewParts } from './object-parts.ts'
+import { encodePlain } from './plain-encoder.ts'
 import { type ContainerKind, kindOf } from './value-kind.ts'
 
 const SHARED_CAPACITY = 16_384
@@ -33,7 +34,24 @@ export function encodeCanonical(
   limits: ValueLimits = DEFAULT_VALUE_LIMITS,
   root = 'value',
 ): Uint8Array {
-  return encoded(value, limits, root, Number.POSITIVE_INFINITY).bytes
+  return (
+    encodePlain(value, limits)?.bytes.slice() ?? encoded(value, limits, root, Number.POSITIVE_INFINITY).bytes
+  )
+}
+
+/**
+ * Hands the canonical bytes of `value` to `use`, which must not keep them: for digests, which need no bytes of their own.
+ * @throws CaissonError as `encodeCanonical`, and what `use` throws
+ */
+export function withCanonical<T>(
+  value: unknown,
+  limits: ValueLimits,
+  use: (bytes: Uint8Array) => T,
+  root = 'value',
+): T {
+  return use(
+    encodePlain(value, limits)?.bytes ?? encoded(value, limits, root, Number.POSITIVE_INFINITY).bytes,
+  )
 }
 
 /** A run of bytes, from one to before the other. */

@@ -126,6 +126,7 @@ async function goOn(
       guestId: 'test-r',
       clock: systemClock,
       startedAtMs: () => state.startedAtMs ?? 0,
+      hash: nodeCheckpointPorts.hash,
       openGate: (grants, options) =>
         createGate({ grants: grantSet(table, grants), ledger, clock: systemClock, ...options }),
       runProgram: (source, { run, ...options }) =>

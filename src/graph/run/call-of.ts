@@ -28,7 +28,7 @@ export async function callOf(
     node: { capability },
     input,
     timeoutMs,
-    signal: run.signalOf(state.path),
+    stop: run.stopOf(state.path),
     call,
     recorded: state.call,
     requests: await requestsFor(run, state, path),

@@ -16,7 +16,7 @@ export class DecidingNodes {
     let chosen = node.otherwise ?? []
     try {
       for (const { when, take } of node.cases) {
-        if ((await this.#run.evaluator.evaluate(when, scope, this.#run.stop.signal)) !== true) continue
+        if ((await this.#run.evaluator.evaluate(when, scope, this.#run.stop)) !== true) continue
         chosen = take
         break
       }

@@ -28,13 +28,13 @@ describe('a reference', () => {
       ok: true,
       value: 1,
     }))
-  const signal = new AbortController().signal
+  const stop = new AbortController()
 
   it('to an item costs that item, however long the list is', async () => {
     const { list, seen } = watched(1_000)
     const owner = { node: { kind: 'each' }, input: { value: list } }
     const scope = { index: 7, owner, plan: { scope: { nodes: {} } } } as unknown as ScopeState
-    const given = await evaluator({}).evaluate({ $from: 'item/rows' }, scope, signal)
+    const given = await evaluator({}).evaluate({ $from: 'item/rows' }, scope, stop)
     expect(given).toEqual([7])
     expect([...seen]).toEqual(['7'])
   })
@@ -43,7 +43,7 @@ describe('a reference', () => {
     const { list, seen } = watched(1_000)
     const input = { value: { list } }
     const scope = { owner: undefined, plan: { scope: { nodes: {} } } } as unknown as ScopeState
-    const given = await evaluator({ input }).evaluate({ $from: 'input/list/3' }, scope, signal)
+    const given = await evaluator({ input }).evaluate({ $from: 'input/list/3' }, scope, stop)
     expect(given).toEqual({ sku: 's3', rows: [3] })
     expect(given).not.toBe(list[3])
     expect([...seen]).toEqual(['3'])
@@ -53,7 +53,7 @@ describe('a reference', () => {
     const scope = { owner: undefined, plan: { scope: { nodes: {} } } } as unknown as ScopeState
     for (const path of ['input/toString', 'input/list/9', 'input/list/__proto__', 'input/none/more'])
       expect(
-        await evaluator({ input: { value: { list: [1] } } }).evaluate({ $from: path }, scope, signal),
+        await evaluator({ input: { value: { list: [1] } } }).evaluate({ $from: path }, scope, stop),
       ).toBe(null)
   })
 })

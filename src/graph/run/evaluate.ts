@@ -12,6 +12,7 @@ import type { ScopeState } from './node-state.ts'
 import type { Failure, ValueRef } from './run-event.ts'
 import type { RunState } from './run-state.ts'
 import type { RunValues } from './run-values.ts'
+import type { WithSignal } from './work-stop.ts'
 
 /** Evaluates an expression over named values, in an isolate that can do nothing else. */
 export type EvaluateExpression = (
@@ -60,35 +61,35 @@ export class Evaluator {
   async evaluate(
     template: unknown,
     scope: ScopeState,
-    signal: AbortSignal,
+    stop: WithSignal,
     overrides: Overrides = {},
   ): Promise<unknown> {
     if (Array.isArray(template)) {
       const elements: unknown[] = []
-      for (const element of template) elements.push(await this.evaluate(element, scope, signal, overrides))
+      for (const element of template) elements.push(await this.evaluate(element, scope, stop, overrides))
       return elements
     }
     if (!isObject(template)) return template
     if (Object.hasOwn(template, '$value')) return structuredClone(template.$value)
     if (Object.hasOwn(template, '$from')) return this.#follow(template.$from, scope, overrides)
     if (Object.hasOwn(template, '$eval')) {
-      const values = await this.#members(template.with ?? {}, scope, signal, overrides)
-      const evaluated = await this.#expression(String(template.$eval), values, signal)
+      const values = await this.#members(template.with ?? {}, scope, stop, overrides)
+      const evaluated = await this.#expression(String(template.$eval), values, stop.signal)
       if (!evaluated.ok) throw new ExpressionFailed(evaluated.error)
       return evaluated.value
     }
-    return this.#members(template, scope, signal, overrides)
+    return this.#members(template, scope, stop, overrides)
   }
 
   async #members(
     template: unknown,
     scope: ScopeState,
-    signal: AbortSignal,
+    stop: WithSignal,
     overrides: Overrides,
   ): Promise<Readonly<Record<string, unknown>>> {
     const members: [string, unknown][] = []
     for (const [key, value] of Object.entries(template as object))
-      members.push([key, await this.evaluate(value, scope, signal, overrides)])
+      members.push([key, await this.evaluate(value, scope, stop, overrides)])
     return Object.fromEntries(members)
   }
 

@@ -70,7 +70,7 @@ export class Fallbacks {
         this.#run.emit({ node: path, type: 'node_recovered', error, fallback: index, output, ageMs, ...used })
         return true
       }
-      const value = await this.#run.evaluator.evaluate(fallback.value, scope, this.#run.signalOf(path))
+      const value = await this.#run.evaluator.evaluate(fallback.value, scope, this.#run.stopOf(path))
       const output = await values.keep(value)
       this.#run.emit({ node: path, type: 'node_recovered', error, fallback: index, output, ...used })
     } catch (thrown) {

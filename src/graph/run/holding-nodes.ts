@@ -49,8 +49,7 @@ export class HoldingNodes {
     if (node.kind !== 'loop') return
     const after = await this.#run.values.keep(await this.#outputOf(state.inner.get(rounds)))
     const overrides: Overrides = { state: after, index: { value: rounds } }
-    const done =
-      (await this.#run.evaluator.evaluate(node.until, scope, this.#run.stop.signal, overrides)) === true
+    const done = (await this.#run.evaluator.evaluate(node.until, scope, this.#run.stop, overrides)) === true
     if (!done && rounds + 1 >= node.most) {
       const message = `It went round ${node.most} times, as often as it may, and was not done.`
       this.#run.fail(state, { class: 'fatal', code: 'budget_exhausted', message })
@@ -65,6 +64,6 @@ export class HoldingNodes {
 
   async #outputOf(scope: ScopeState | undefined): Promise<unknown> {
     if (scope === undefined) return null
-    return this.#run.evaluator.evaluate(scope.plan.scope.output ?? null, scope, this.#run.stop.signal)
+    return this.#run.evaluator.evaluate(scope.plan.scope.output ?? null, scope, this.#run.stop)
   }
 }

@@ -3,6 +3,7 @@
 import type { Digest } from '../../base/digest.ts'
 import type { Allowance } from '../../capability/allowance.ts'
 import type { PersonDecision, PersonRequest } from '../../capability/person-request.ts'
+import type { Stop } from '../../capability/stop.ts'
 import type { LimitName, Limits } from '../../machine/limits.ts'
 import type { CallNode, Program, ProgramNode } from '../plan/plan.ts'
 import type { NodeCall } from './node-state.ts'
@@ -71,12 +72,12 @@ export interface Work {
   readonly input: unknown
   /** Of one attempt, milliseconds. */
   readonly timeoutMs: number | undefined
-  readonly signal: AbortSignal
   /** What its calls take: asked at each of them, by whoever makes them. */
   readonly allowance: Allowance
 }
 
 export interface CallWork extends Work {
+  readonly stop: Stop
   readonly node: Pick<CallNode, 'capability'>
   /** Number of the call in its run. */
   readonly call: number
@@ -91,6 +92,7 @@ export interface CallWork extends Work {
 }
 
 export interface ProgramWork extends Work {
+  readonly signal: AbortSignal
   /** What a person said of its calls in doubt: how one ended, or, without an answer, that it did not happen. */
   readonly settled: readonly { readonly call: number; readonly answer?: { readonly value: unknown } }[]
   readonly node: Program & Pick<ProgramNode, 'grants'>

@@ -28,7 +28,7 @@ const PARTS = ['fuel', 'activeMs', 'bytes'] as const
 
 export async function programOf(run: RunContext, state: NodeState, work: ProgramToRun): Promise<WorkEnd> {
   const { node, path } = work
-  const signal = run.signalOf(state.path)
+  const { signal } = run.stopOf(state.path)
   // Between the look and the taking nobody else may look: there is no wait.
   while (!signal.aborted && usedUp(leftFor(run.state, state, run.reserve), PARTS) !== undefined) {
     const missing = usedUp(leftFor(run.state, state, NOTHING_RESERVED), PARTS)

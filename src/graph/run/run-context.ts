@@ -13,6 +13,7 @@ import { Purse, type PurseOptions } from './purse.ts'
 import type { Failure, NodeEvent, Ran, RecordedEvent, RunEvent, Used, ValueRef } from './run-event.ts'
 import type { RunState, Standstill } from './run-state.ts'
 import type { RunValues } from './run-values.ts'
+import { WorkStop } from './work-stop.ts'
 
 export interface RunnerParts {
   readonly run: string
@@ -64,7 +65,7 @@ export class RunContext {
   failure: Error | undefined
   readonly #onEvent: (event: RecordedEvent) => void
   /** What stops single pieces of work, by what they are for. */
-  readonly #working = new Map<string, AbortController>()
+  readonly #working = new Map<string, WorkStop>()
   #lastCall: number
   /** Why an event of the state is not in the journal: nothing may follow it there. */
   #unwritten: Error | undefined
@@ -142,17 +143,17 @@ export class RunContext {
   }
 
   /** Stops with the runner, and when the run is cancelled. */
-  signalOf(key: string): AbortSignal {
+  stopOf(key: string): WorkStop {
     const known = this.#working.get(key)
-    if (known !== undefined) return known.signal
-    const controller = new AbortController()
-    if (this.stop.signal.aborted) controller.abort(this.stop.signal.reason)
-    this.#working.set(key, controller)
-    return controller.signal
+    if (known !== undefined) return known
+    const stop = new WorkStop()
+    if (this.stop.signal.aborted) stop.abort(this.stop.signal.reason)
+    this.#working.set(key, stop)
+    return stop
   }
 
   /** A piece of work has ended. */
-  forgetSignal(key: string): void {
+  forgetStop(key: string): void {
     this.#working.delete(key)
   }
 

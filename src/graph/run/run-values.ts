@@ -16,6 +16,7 @@ import { copyValue } from '../../values/copy-value.ts'
 import { decodeCanonical } from '../../values/decode-canonical.ts'
 import { type ByteSpan, encodeWithSpans } from '../../values/encode-canonical.ts'
 import type { ValueLimits } from '../../values/limits.ts'
+import { encodePlain } from '../../values/plain-encoder.ts'
 import type { ValueRef } from './run-event.ts'
 import { cutValue, joinValue, PIECE_BYTES, partsOf } from './value-pieces.ts'
 import type { ValueVault } from './value-vault.ts'
@@ -62,6 +63,8 @@ export class RunValues {
 
   /** @throws CaissonError `value_refused`, `value_too_large`, `value_too_deep`, `store_failed` */
   async keep(value: unknown): Promise<ValueRef> {
+    const plain = this.#vault === undefined ? encodePlain(value, VALUE_LIMITS, true) : undefined
+    if (plain !== undefined && plain.bytes.length <= INLINE_BYTES) return { value: plain.copy }
     const { bytes, spans } = encodeWithSpans(value, VALUE_LIMITS, PIECE_BYTES)
     // As whoever reads it will have it: a guest must not see the order in which somebody wrote its members.
     const copy = decodeCanonical(bytes, VALUE_LIMITS)

@@ -157,7 +157,7 @@ export class Runner {
         this.#run.stop.abort(error)
       }
       this.#busy.delete(key)
-      this.#run.forgetSignal(key)
+      this.#run.forgetStop(key)
       this.#changed?.()
     })()
     this.#busy.set(key, done)

@@ -49,8 +49,8 @@ export class Undoing {
     const compensate = 'compensate' in node ? node.compensate : undefined
     let end: WorkEnd
     try {
-      const signal = this.#run.signalOf(path)
-      const input = await this.#run.evaluator.evaluate(compensate?.input ?? null, scope, signal, { output })
+      const stop = this.#run.stopOf(path)
+      const input = await this.#run.evaluator.evaluate(compensate?.input ?? null, scope, stop, { output })
       const work = { path: `${path}#undo`, input, timeoutMs: undefined }
       if (compensate?.kind === 'program')
         end = await programOf(this.#run, state, {

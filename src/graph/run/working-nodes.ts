@@ -38,21 +38,21 @@ export class WorkingNodes {
   /** Evaluates its condition and its input, and starts it, or skips it. */
   async begin(path: string, scope: ScopeState, node: PlanNode): Promise<void> {
     const { state, values } = this.#run
-    const signal = this.#run.signalOf(path)
+    const stop = this.#run.stopOf(path)
     let begun: NodeEvent
     let failure: Failure | undefined
     try {
       const isWanted =
-        node.when === undefined || (await this.#run.evaluator.evaluate(node.when, scope, signal)) === true
+        node.when === undefined || (await this.#run.evaluator.evaluate(node.when, scope, stop)) === true
       begun = isWanted
-        ? started(path, await values.keep(await this.#run.evaluator.evaluate(inputOf(node), scope, signal)))
+        ? started(path, await values.keep(await this.#run.evaluator.evaluate(inputOf(node), scope, stop)))
         : { node: path, type: 'node_skipped', reason: 'condition' }
     } catch (error) {
       failure = failureOfNode(error)
       begun = started(path, NOTHING)
     }
     // What happened meanwhile may have decided that nothing begins any more.
-    if (signal.aborted || state.status !== 'running' || isFailing(scope)) return
+    if (stop.stopped || state.status !== 'running' || isFailing(scope)) return
     if (begun.type === 'node_started') {
       const why = whyNotStart(state, { path, scope, node, input: begun.input })
       if (why !== undefined) return this.#run.emit({ type: 'frozen', ...why })

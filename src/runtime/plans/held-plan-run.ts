@@ -299,6 +299,7 @@ function runnerOf(
     clock,
     startedAtMs: () => state.startedAtMs ?? 0,
     states: parts.states,
+    hash: parts.sealing.ports.hash,
     openGate: (grants, options) => parts.openGate(grants, { ...options, lease }),
     runProgram: parts.runProgram,
     resumeProgram: parts.resumeProgram,

@@ -8,7 +8,7 @@
  *    twice the size of the last.
  * 4. An image that cannot be made is none: the journal says the same.
  */
-import { sha256 } from '../../base/digest.ts'
+import { digestOf } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 import { imageOfState } from '../../graph/run/image-of-state.ts'
 import type { RunState } from '../../graph/run/run-state.ts'
@@ -99,7 +99,7 @@ export class RunImages {
     const digest = await digestAt(store, owner.run, length)
     if (digest === undefined) return
     const sealed = await sealImage({ ...owner, sealing }, { length, digest }, state)
-    const id = sha256(sealed)
+    const id = digestOf(sealing.ports.hash.sha256(sealed))
     await store.putBlob(id, sealed)
     this.#imageBytes = sealed.length
     shelves.name({ digest: id, length })

@@ -1,34 +1,44 @@
 /** What stops a call of a node: whoever told it to, and its own time. */
 import type { CallWatcher } from '../../capability/gate.ts'
-import { StopSource } from '../../capability/stop.ts'
+import { type Stop, StopSource } from '../../capability/stop.ts'
 import type { CallWork } from '../../graph/run/node-work.ts'
 
 export interface Stopping {
-  readonly source: StopSource
+  readonly source: Stop
   readonly timedOut: boolean
   /** While a person thinks, no time passes. */
   readonly watcher: CallWatcher
   forget(): void
 }
 
-/** Stops when the signal says so, and when the attempt takes too long. */
-export function stopOf({ signal, timeoutMs }: Pick<CallWork, 'signal' | 'timeoutMs'>): Stopping {
+/** Stops with the work, and when the attempt takes too long. */
+export function stopOf({ stop, timeoutMs }: Pick<CallWork, 'stop' | 'timeoutMs'>): Stopping {
+  return timeoutMs === undefined ? { source: stop, ...UNTIMED } : stopWithin(stop, timeoutMs)
+}
+
+/** Most calls have no time of their own. */
+const UNTIMED: Omit<Stopping, 'source'> = {
+  timedOut: false,
+  watcher: { approvalBegins() {}, approvalEnds() {} },
+  forget() {},
+}
+
+function stopWithin(stop: Stop, timeoutMs: number): Stopping {
   const source = new StopSource()
   let timedOut = false
   const raise = (): void => source.stop()
-  if (signal.aborted) raise()
-  signal.addEventListener('abort', raise)
+  if (stop.stopped) raise()
+  const forget = stop.onStop(raise)
   let leftMs = timeoutMs
   let sinceMs = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   const watcher: CallWatcher = {
     approvalBegins() {
       clearTimeout(timer)
-      if (leftMs !== undefined) leftMs -= performance.now() - sinceMs
+      leftMs -= performance.now() - sinceMs
     },
     approvalEnds() {
       sinceMs = performance.now()
-      if (leftMs === undefined) return
       timer = setTimeout(
         () => {
           timedOut = true
@@ -47,7 +57,7 @@ export function stopOf({ signal, timeoutMs }: Pick<CallWork, 'signal' | 'timeout
     },
     forget() {
       clearTimeout(timer)
-      signal.removeEventListener('abort', raise)
+      forget()
     },
   }
 }

@@ -85,6 +85,20 @@ export class EntrySeal {
     return this.#signedBy
   }
 
+  /** As `seal`, at once and in one piece, where no key is given and nothing is signed; undefined elsewhere. */
+  sealBare(plain: Uint8Array, isSigned: boolean = false): Uint8Array | undefined {
+    const { ports, keys = {}, signer } = this.#options
+    if (keys.encryption !== undefined || keys.mac !== undefined || (isSigned && signer !== undefined))
+      return undefined
+    const sealed = new Uint8Array(2 + DIGEST_BYTES + plain.length)
+    sealed[0] = VERSION
+    if (this.#before !== undefined) sealed.set(this.#before, 2)
+    sealed.set(plain, 2 + DIGEST_BYTES)
+    this.#before = ports.hash.sha256(sealed)
+    this.#signedBy = undefined
+    return sealed
+  }
+
   /** @param isSigned whether it is signed, where there is a signer */
   async seal(plain: Uint8Array, place: EntryPlace, isSigned: boolean = false): Promise<Uint8Array> {
     const { ports, keys = {} } = this.#options

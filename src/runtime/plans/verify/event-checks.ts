@@ -311,7 +311,7 @@ export class EventChecks {
   }
 
   #evaluate(template: unknown, scope: ScopeState, overrides?: Overrides): Promise<unknown> {
-    return this.#evaluator.evaluate(template, scope, this.#parts.signal, overrides)
+    return this.#evaluator.evaluate(template, scope, this.#parts, overrides)
   }
 
   async #equal(

@@ -288,7 +288,14 @@ class Walk {
     if (input !== undefined || !path.endsWith(UNDO)) return input ?? { value: null }
     const compensate = 'compensate' in node.node ? node.node.compensate : undefined
     const overrides = { output: node.output ?? { value: null } }
-    return { value: await evaluator.evaluate(compensate?.input ?? null, node.scope, this.#signal, overrides) }
+    return {
+      value: await evaluator.evaluate(
+        compensate?.input ?? null,
+        node.scope,
+        { signal: this.#signal },
+        overrides,
+      ),
+    }
   }
 
   /** What needs a value that was erased cannot be looked at any more: that the values are gone is told. */
