@@ -4,6 +4,7 @@
  *     npm run conformance -- test262 PATH [--sample N] [--seed N] [--under test/language/]
  *     npm run conformance -- wpt PATH [AREA...]
  *     npm run conformance -- wasi PATH
+ *     npm run conformance -- spec PATH
  *
  * stdout carries the report, stderr the progress; every failure goes to `out/conformance`. Exits 1 below the floor or
  * when what a guest does depends on its kind, 2 for wrong arguments.
@@ -15,6 +16,7 @@ import { escapeText } from '../../src/base/escape-text.ts'
 import { GUEST_KINDS, type GuestKind, isGuestKind, openPools } from './guest-kinds.ts'
 import { test262Tables, wptTables } from './markdown-tables.ts'
 import { revisionOf } from './revision.ts'
+import { runSpec, specDetails, specReport } from './spec/run-spec.ts'
 import { Test262Checkout } from './test262/checkout.ts'
 import { isGoodEnough, test262Details, test262Report } from './test262/report.ts'
 import { runTest262 } from './test262/run-test262.ts'
@@ -32,8 +34,9 @@ const TEST262_FLOOR = 0.985
 const USAGE = `npm run conformance -- test262 PATH [--sample N] [--seed N] [--under PREFIX]
 npm run conformance -- wpt PATH [AREA...]
 npm run conformance -- wasi PATH
+npm run conformance -- spec PATH
 
-PATH      a checkout of test262, of web-platform-tests, or of wasi-testsuite with its programs compiled (the branch
+PATH      a checkout of test262, of web-platform-tests, of WebAssembly/testsuite, or of wasi-testsuite with its programs compiled (the branch
           prod/testsuite-base)
 AREA      ${AREAS.map(({ name }) => name).join(', ')}; default all
 --sample  run so many of the applicable tests of test262; default all
@@ -68,6 +71,8 @@ async function main(args: readonly string[]): Promise<number> {
       return await runWpt(choice)
     case 'wasi':
       return await runPrograms(choice)
+    case 'spec':
+      return runModules(choice)
     default:
       return refuse()
   }
@@ -84,6 +89,14 @@ async function runPrograms({ folder }: Choice): Promise<number> {
   say(wasiReport(results))
   keep('wasi.txt', wasiDetails(results))
   return isWasiGoodEnough(results) ? 0 : 1
+}
+
+function runModules({ folder }: Choice): number {
+  const result = runSpec(folder, (script) => process.stderr.write(`${script}\n`))
+  say(`WebAssembly/testsuite at ${revisionOf(folder)}`)
+  say(specReport(result))
+  keep('spec.txt', specDetails(result))
+  return result.commands > 0 && result.changes.length === 0 ? 0 : 1
 }
 
 async function runLanguage({ folder, size, seed, under, kinds, markdown }: Choice): Promise<number> {

@@ -56,6 +56,9 @@ export type HostFunction = (...args: readonly unknown[]) => unknown
 
 type WasmFunction = (...args: readonly unknown[]) => unknown
 
+/** What a host function returns that cannot answer yet: the guest is suspended, and `resume` gives the answer. */
+export const SUSPEND: unique symbol = Symbol('suspend')
+
 /** Thrown nowhere: marks that the guest ended itself. */
 interface Exit {
   readonly code: number
@@ -183,11 +186,16 @@ export class CoreGuest {
     }
   }
 
-  /** An import of `manifest.suspends`: the turn ends when the guest calls it. */
+  /**
+   * An import of `manifest.suspends`: the turn ends when the guest calls it.
+   *
+   * @param invoke asked first: what it returns is the answer, unless it is `SUSPEND`. Default: always suspends
+   */
   suspendingFunction(
     of: () => CoreInstance,
     results: readonly CoreType[],
     at: SuspendingImport,
+    invoke: HostFunction = () => SUSPEND,
   ): HostFunction {
     const zero = zeroOf(results)
     return (...args) => {
@@ -197,6 +205,12 @@ export class CoreGuest {
           this.#area.finishRewind()
           this.#area = undefined
           return checkedResult(results, this.#answer)
+        }
+        const answer = invoke(...args)
+        if (answer !== SUSPEND) {
+          const result = checkedResult(results, answer)
+          this.#gauge?.hostWorked()
+          return this.#stops ? zero : result
         }
         const instance = of()
         if (this.#nesting !== 1 || this.#entry?.instance !== instance) {

@@ -82,6 +82,13 @@ export function* prepareCoreSteps(
     reportsGrowth: true,
   })
   checkCoreFeatures(report.features)
+  // The metering pass does not check types, and what it adds could make an invalid module valid.
+  if (!WebAssembly.validate(bytes as BufferSource)) {
+    throw new CaissonError(
+      'invalid_module',
+      'The module is not valid, or this engine lacks a feature that it uses.',
+    )
+  }
   const hidden = report.hiddenState.map((state) =>
     state === 'tables' ? 'writes to its tables' : 'drops segments',
   )
