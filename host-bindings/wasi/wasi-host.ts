@@ -2,6 +2,7 @@
  * The WASI host of one guest (see the port for what it keeps). It shares nothing with another guest's, and nothing
  * with the process.
  */
+import { DISPOSE } from '../../src/base/disposal.ts'
 import { CaissonError } from '../../src/base/errors.ts'
 import type { WasiHost, WasiState, WasiTurns, WasiWorld } from '../../src/ports/wasi-host.ts'
 import { type GrantedDirectory, openGranted } from './granted-directories.ts'
@@ -99,7 +100,7 @@ export function openWasiHost(world: WasiWorld, turns: WasiTurns, state?: WasiSta
         ...held,
       }
     },
-    [Symbol.dispose]: close,
+    [DISPOSE]: close,
   }
 }
 

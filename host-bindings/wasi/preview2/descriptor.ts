@@ -272,7 +272,9 @@ export class Descriptor extends Resource {
   override state(): Omit<WasiResourceState, 'id'> {
     const { grant } = this.#granted
     const isRoot = this.#node.kind === 'directory' && this.#node.isRoot
-    const data = { grant, of: this.#node.kind, flags: { ...this.#flags } }
+    const { read, write, mutateDirectory } = this.#flags
+    const flags = { read: read === true, write: write === true, mutateDirectory: mutateDirectory === true }
+    const data = { grant, of: this.#node.kind, flags }
     return {
       kind: 'descriptor',
       data: isRoot ? { ...data, of: 'granted' } : { ...data, inode: this.#inode() },

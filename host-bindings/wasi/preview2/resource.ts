@@ -6,12 +6,12 @@
  * 2. At most so many live at once; a guest that holds more is halted, because making one has no error.
  * 3. What a disposed one held is given back at once.
  */
+import { DISPOSE } from '../../../src/base/disposal.ts'
 import type { WasiResourceState } from '../../../src/ports/wasi-host.ts'
 import type { GuestEnd } from '../guest-end.ts'
 
-/** Where the runtime has no such symbol of its own, the glue uses this one. */
-const DISPOSE: typeof Symbol.dispose =
-  (Symbol as { dispose?: typeof Symbol.dispose }).dispose ?? (Symbol.for('dispose') as never)
+/** What jco's glue disposes by where the runtime has no such symbol of its own. */
+const GLUE_DISPOSE = Symbol.for('dispose')
 
 export abstract class Resource {
   readonly id: number
@@ -38,11 +38,13 @@ export abstract class Resource {
   }
 }
 
-Object.defineProperty(Resource.prototype, DISPOSE, {
-  value(this: Resource) {
-    this.drop()
-  },
-})
+for (const key of [DISPOSE, GLUE_DISPOSE]) {
+  Object.defineProperty(Resource.prototype, key, {
+    value(this: Resource) {
+      this.drop()
+    },
+  })
+}
 
 export class ResourceTable {
   readonly #live = new Map<number, Resource>()

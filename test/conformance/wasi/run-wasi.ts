@@ -9,6 +9,7 @@ import { ConsoleStdout, Directory, File, OpenFile, PreopenDirectory, WASI } from
 import { createWasiMemoryTree } from '../../../host-bindings/wasi/files/memory-tree.ts'
 import { openWasiHost } from '../../../host-bindings/wasi/wasi-host.ts'
 import { testClock, testRandom, testWorld } from '../../../host-bindings/wasi/wasi-world.testkit.ts'
+import { asError } from '../../../src/base/errors.ts'
 import type { WasiProgram } from './wasi-programs.ts'
 
 export interface WasiVerdict {
@@ -133,6 +134,6 @@ async function judge(
   const isRight = code === program.exitCode && (program.stdout === undefined || program.stdout === stdout)
   const threw = trap !== undefined && !isTrap
   const said = stderr.trim().split('\n').slice(0, 3).join(' ')
-  const why = `ended with ${code ?? 'a trap'}, not ${program.exitCode}${trap === undefined || exitCode !== undefined ? '' : ` (${String(trap)})`}: ${said}`
+  const why = `ended with ${code ?? 'a trap'}, not ${program.exitCode}${trap === undefined || exitCode !== undefined ? '' : ` (${asError(trap).message})`}: ${said}`
   return { program, passed: isRight && !threw, threw, why: isRight && !threw ? '' : why }
 }
