@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createMemoryRunStore } from '../../../host-bindings/store/memory-run-store.ts'
+import { nodeCheckpointPorts } from '../../../host-bindings/system/checkpoint-ports.node.ts'
 import { RunValues } from './run-values.ts'
+import { ValueVault } from './value-vault.ts'
 
 describe('values of a run', () => {
   it.each([
@@ -17,4 +19,15 @@ describe('values of a run', () => {
       expect(JSON.stringify(here)).toBe(JSON.stringify(there))
     },
   )
+
+  it('that can be erased never stand in the journal as they are, however small', async () => {
+    const values = new RunValues(createMemoryRunStore())
+    values.useVault(new ValueVault(new Uint8Array(32).fill(7), nodeCheckpointPorts))
+    for (const value of [1, 'small', { a: 1 }, null]) {
+      const ref = await values.keep(value)
+      expect(ref).toMatchObject({ sealed: true })
+      expect(ref).not.toHaveProperty('value')
+      expect(await values.load(ref)).toEqual(value)
+    }
+  })
 })
