@@ -1,0 +1,4 @@
+/** What the runtime needs of components: one module, loaded with the first of them. */
+export { hostInterfaces } from './component-imports.ts'
+export { openComponentInstance } from './component-instance.ts'
+export { prepareComponent } from './prepare-component.ts'

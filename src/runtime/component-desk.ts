@@ -1,0 +1,83 @@
+/**
+ * Components, as the runtime offers them: loaded with the first one, so that who runs none does not download it.
+ */
+import { CaissonError } from '../base/errors.ts'
+import type { HostInterfaces } from '../component/component-imports.ts'
+import type { ComponentInstance } from '../component/component-instance.ts'
+import { type Limits, parseLimits } from '../machine/limits.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { LimitBounds } from './machine-start.ts'
+
+export interface OpenComponentOptions {
+  /**
+   * What stands behind its imports: functions and classes in camelCase by the interface that declares them, with or without
+   * a version (`wasi:clocks/wall-clock`); `$root` for functions beside all interfaces. Nothing else is there.
+   */
+  readonly interfaces?: HostInterfaces
+  /** Of all calls together: `fuel`, `memoryBytes`. Of each: `wallMs`, `stackBytes`, `bytesIn`, `bytesOut`. */
+  readonly limits?: Partial<Limits>
+  /** Told how much of the preparation is done, from 0 to 1. */
+  readonly onProgress?: (done: number) => void
+  /** Stops the preparation. */
+  readonly signal?: AbortSignal
+}
+
+/** What the runtime lends. */
+export interface ComponentDeskParts {
+  readonly bounds: LimitBounds
+  /** How the engine of this platform is metered. */
+  readonly profile: 'v8' | 'portable'
+  readonly clock: Clock
+}
+
+const PAGE = 65_536
+
+export class ComponentDesk {
+  readonly #parts: ComponentDeskParts
+  #closed = false
+
+  constructor(parts: ComponentDeskParts) {
+    this.#parts = parts
+  }
+
+  /** See `Runtime.openComponent`. */
+  async open(bytes: Uint8Array, options: OpenComponentOptions): Promise<ComponentInstance> {
+    if (!(bytes instanceof Uint8Array))
+      throw new CaissonError('invalid_argument', 'A component is given as its bytes (Uint8Array).')
+    const { bounds, profile, clock } = this.#parts
+    const limits = parseLimits(options.limits, bounds.defaults)
+    if (limits.memoryBytes > bounds.maxMemoryBytes)
+      throw new CaissonError(
+        'invalid_limit',
+        `Limit memoryBytes is ${limits.memoryBytes}; this runtime allows at most ${bounds.maxMemoryBytes} (maxMemoryBytes).`,
+        { details: { limit: 'memoryBytes', value: limits.memoryBytes, max: bounds.maxMemoryBytes } },
+      )
+    const { hostInterfaces, openComponentInstance, prepareComponent } = await import(
+      '../component/component.ts'
+    )
+    this.#checkOpen()
+    const { onProgress, signal } = options
+    const prepared = await prepareComponent(
+      bytes,
+      {
+        profile,
+        maxMemoryPages: Math.floor(limits.memoryBytes / PAGE),
+        ...(onProgress && { onProgress }),
+        ...(signal && { signal }),
+      },
+      clock.monotonic,
+    )
+    this.#checkOpen()
+    const imports = hostInterfaces(options.interfaces ?? {})
+    return openComponentInstance(prepared, { imports, limits, monotonic: clock.monotonic })
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new CaissonError('disposed', 'The runtime was closed.')
+  }
+
+  /** Takes no further component. Instances that are open are their holders'. */
+  close(): void {
+    this.#closed = true
+  }
+}
