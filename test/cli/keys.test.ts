@@ -86,7 +86,9 @@ describe('--sign-key', () => {
     const proposed = await caisson(...propose, '--approve', ...sign)
     if (sign.length > 0) expect(flat(proposed.stdout)).toContain('--sign-key host.key')
     expect((await caisson('plan', 'start', ...RUN, ...TOOLS, ...sign)).code).toBe(6)
-    const shown = (await caisson('show', ...RUN, '--json')).json() as { requests: { digest: string }[] }
+    const shown = (await caisson('show', ...RUN, '--json')).json() as unknown as {
+      requests: { digest: string }[]
+    }
     await caisson('plan', 'approve', ...RUN, '--request', shown.requests[0]?.digest ?? '', ...sign)
     expect((await caisson('resume', ...RUN, ...TOOLS, ...sign)).code).toBe(0)
   }

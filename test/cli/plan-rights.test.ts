@@ -27,7 +27,7 @@ beforeEach(() => {
 afterEach(() => folder.remove())
 
 const caisson = (...args: readonly string[]): Promise<Ended> => cli(args, { cwd: folder.path })
-const jsonOf = ({ json }: Ended) => json() as Record<string, unknown>
+const jsonOf = ({ json }: Ended) => json() as unknown as Record<string, unknown>
 const propose = (path: string, ...rights: readonly string[]): Promise<Ended> =>
   caisson('plan', 'propose', 'reads.yaml', ...STORE, '--input', JSON.stringify(path), ...rights)
 

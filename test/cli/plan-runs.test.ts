@@ -412,7 +412,7 @@ output: { $from: main }
 `,
     )
     expect((await startAtOnce('hears.yaml', 'r')).code).toBe(6)
-    const { requests } = (await show('r')) as { requests: { digest: string }[] }
+    const { requests } = (await show('r')) as unknown as { requests: { digest: string }[] }
     const request = ['--request', requests[0]?.digest ?? '']
     await plan('approve', 'r', ...request, '--value', '{ "sku": "B" }', '--comment', 'B it is')
     expect(await resume('r')).toMatchObject({ code: 0, stdout: '["B", true, "B it is"]\n' })
