@@ -29,6 +29,7 @@ export type {
   ComponentInstance,
 } from '../component/component-instance.ts'
 export type { ComponentEnd, ComponentOutcome, ComponentUsage } from '../component/component-outcome.ts'
+export type { PrebuiltComponent, PrebuiltManifest } from '../component/prebuilt.ts'
 export { type DefinedPlan, definePlan } from '../graph/plan/define-plan.ts'
 export { diffPlans, needsApproval, type PlanChange } from '../graph/plan/diff-plan.ts'
 export { embedSources, type ReadProgram, type ReadSource } from '../graph/plan/embed-sources.ts'

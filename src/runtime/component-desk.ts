@@ -4,6 +4,7 @@
 import { CaissonError } from '../base/errors.ts'
 import type { HostInterfaces } from '../component/component-imports.ts'
 import type { ComponentInstance } from '../component/component-instance.ts'
+import type { PrebuiltComponent } from '../component/prebuilt.ts'
 import { type Limits, parseLimits } from '../machine/limits.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LimitBounds } from './machine-start.ts'
@@ -41,9 +42,16 @@ export class ComponentDesk {
   }
 
   /** See `Runtime.openComponent`. */
-  async open(bytes: Uint8Array, options: OpenComponentOptions): Promise<ComponentInstance> {
-    if (!(bytes instanceof Uint8Array))
-      throw new CaissonError('invalid_argument', 'A component is given as its bytes (Uint8Array).')
+  async open(
+    source: Uint8Array | PrebuiltComponent,
+    options: OpenComponentOptions,
+  ): Promise<ComponentInstance> {
+    if (!(source instanceof Uint8Array) && !isPrebuilt(source)) {
+      throw new CaissonError(
+        'invalid_argument',
+        'A component is given as its bytes (Uint8Array), or as what was built of it ({ manifest, read }).',
+      )
+    }
     const { bounds, profile, clock } = this.#parts
     const limits = parseLimits(options.limits, bounds.defaults)
     if (limits.memoryBytes > bounds.maxMemoryBytes)
@@ -52,21 +60,20 @@ export class ComponentDesk {
         `Limit memoryBytes is ${limits.memoryBytes}; this runtime allows at most ${bounds.maxMemoryBytes} (maxMemoryBytes).`,
         { details: { limit: 'memoryBytes', value: limits.memoryBytes, max: bounds.maxMemoryBytes } },
       )
-    const { hostInterfaces, openComponentInstance, prepareComponent } = await import(
+    const { hostInterfaces, loadPrebuilt, openComponentInstance, prepareComponent } = await import(
       '../component/component.ts'
     )
     this.#checkOpen()
+    const maxMemoryPages = Math.floor(limits.memoryBytes / PAGE)
     const { onProgress, signal } = options
-    const prepared = await prepareComponent(
-      bytes,
-      {
-        profile,
-        maxMemoryPages: Math.floor(limits.memoryBytes / PAGE),
-        ...(onProgress && { onProgress }),
-        ...(signal && { signal }),
-      },
-      clock.monotonic,
-    )
+    const prepared =
+      source instanceof Uint8Array
+        ? await prepareComponent(
+            source,
+            { profile, maxMemoryPages, ...(onProgress && { onProgress }), ...(signal && { signal }) },
+            clock.monotonic,
+          )
+        : await loadPrebuilt(source, maxMemoryPages)
     this.#checkOpen()
     const imports = hostInterfaces(options.interfaces ?? {})
     return openComponentInstance(prepared, { imports, limits, monotonic: clock.monotonic })
@@ -80,4 +87,9 @@ export class ComponentDesk {
   close(): void {
     this.#closed = true
   }
+}
+
+function isPrebuilt(source: unknown): source is PrebuiltComponent {
+  const { manifest, read } = (source ?? {}) as Partial<PrebuiltComponent>
+  return typeof manifest === 'object' && manifest !== null && typeof read === 'function'
 }

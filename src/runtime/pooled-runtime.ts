@@ -12,6 +12,7 @@ import { CaissonError } from '../base/errors.ts'
 import { type CapabilityTable, createCapabilityTable } from '../capability/capability-table.ts'
 import type { Gate } from '../capability/gate.ts'
 import type { ComponentInstance } from '../component/component-instance.ts'
+import type { PrebuiltComponent } from '../component/prebuilt.ts'
 import type { DefinedPlan } from '../graph/plan/define-plan.ts'
 import type { Plan } from '../graph/plan/plan.ts'
 import type { SignedReceipt } from '../journal/receipt.ts'
@@ -290,8 +291,11 @@ class PooledRuntime implements Runtime {
     return (await this.#plans.load()).verify(run, options)
   }
 
-  async openComponent(bytes: Uint8Array, options: OpenComponentOptions = {}): Promise<ComponentInstance> {
-    return this.#components.open(bytes, options)
+  async openComponent(
+    source: Uint8Array | PrebuiltComponent,
+    options: OpenComponentOptions = {},
+  ): Promise<ComponentInstance> {
+    return this.#components.open(source, options)
   }
 
   async receipts(run: string, options: PlanRunOptions = {}): Promise<readonly SignedReceipt[]> {

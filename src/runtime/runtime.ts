@@ -1,5 +1,6 @@
 /** What an embedder holds: capabilities, an engine and pools, ready to run guests. See `pooled-runtime.ts`. */
 import type { ComponentInstance } from '../component/component-instance.ts'
+import type { PrebuiltComponent } from '../component/prebuilt.ts'
 import type { DefinedPlan } from '../graph/plan/define-plan.ts'
 import type { Plan } from '../graph/plan/plan.ts'
 import type { SignedReceipt } from '../journal/receipt.ts'
@@ -112,13 +113,16 @@ export interface Runtime {
    */
   importRun(bytes: Uint8Array, options?: PlanRunOptions): Promise<PlanRun>
   /**
-   * Opens a WASI 0.2 component: checks and meters its core modules, links them and runs their start functions. What it
+   * Opens a WASI 0.2 component, from its bytes or as `caisson build` wrote it: checks and meters its core modules, links them and runs their start functions. What it
    * imports stands behind `interfaces`, or it is refused with the list of what is missing. Its exports are called one at a
    * time; expected ends of a call are data. Dispose it when it is not needed any more.
    * @throws CaissonError `invalid_component`, `invalid_module`, `unsupported_feature`, `missing_imports`,
    *   `invalid_argument`, `invalid_limit`, `aborted`, `disposed`; `corrupted` where its start functions failed
    */
-  openComponent(bytes: Uint8Array, options?: OpenComponentOptions): Promise<ComponentInstance>
+  openComponent(
+    source: Uint8Array | PrebuiltComponent,
+    options?: OpenComponentOptions,
+  ): Promise<ComponentInstance>
   /**
    * Refuses new guests, lets the ones at work finish, and gives idle memory back. Resolves when the threads that
    * waited for a guest have ended: await it before `process.exit`, which may crash Node while they end.

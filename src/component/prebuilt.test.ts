@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { readSample } from '../../scripts/samples/read-sample.ts'
+import { parseLimits } from '../machine/limits.ts'
+import { hostInterfaces } from './component-imports.ts'
+import { openComponentInstance } from './component-instance.ts'
+import { buildComponent, loadPrebuilt, type PrebuiltManifest } from './prebuilt.ts'
+
+const monotonic = (): number => performance.now()
+const built = async (): ReturnType<typeof buildComponent> =>
+  buildComponent(await readSample('types-c'), { profile: 'portable', maxMemoryPages: 64 }, monotonic)
+
+/** As it comes back from files. */
+function reread(manifest: PrebuiltManifest): PrebuiltManifest {
+  return JSON.parse(JSON.stringify(manifest)) as PrebuiltManifest
+}
+
+describe('a component that was built before', () => {
+  it('does what it does', async () => {
+    const { manifest, files } = await built()
+    const compiled = new WebAssembly.Module(files.get('core-0.wasm') as Uint8Array<ArrayBuffer>)
+    for (const read of [
+      (file: string) => files.get(file) as Uint8Array,
+      (): WebAssembly.Module => compiled,
+    ]) {
+      const prepared = await loadPrebuilt({ manifest: reread(manifest), read, digest: manifest.digest }, 64)
+      const instance = await openComponentInstance(prepared, {
+        imports: hostInterfaces({}),
+        limits: parseLimits(),
+        monotonic,
+      })
+      expect(await instance.call('swap', [[7, 'x']])).toMatchObject({ status: 'completed', value: ['x', 7] })
+      expect(await instance.call('check', [false])).toMatchObject({ value: { tag: 'err' } })
+    }
+  })
+
+  it('is refused when anything of it differs (invariant 1)', async () => {
+    const { manifest, files } = await built()
+    const read = (file: string): Uint8Array => files.get(file) as Uint8Array
+    const flipped = (file: string): Uint8Array => {
+      const bytes = read(file).slice()
+      bytes[bytes.length - 1] = (bytes.at(-1) as number) ^ 1
+      return bytes
+    }
+    const more = { ...reread(manifest), maxMemoryPages: 65_536 }
+    await expect(loadPrebuilt({ manifest, read: flipped }, 64)).rejects.toMatchObject({ code: 'corrupted' })
+    await expect(loadPrebuilt({ manifest, read }, 63)).rejects.toMatchObject({ code: 'invalid_limit' })
+    await expect(loadPrebuilt({ manifest: more, read }, 64)).rejects.toMatchObject({ code: 'corrupted' })
+    await expect(loadPrebuilt({ manifest, read, digest: 'sha256:0' }, 64)).rejects.toMatchObject({
+      code: 'corrupted',
+    })
+  })
+})
