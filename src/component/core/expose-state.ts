@@ -11,7 +11,7 @@ import { isReference, V128, type ValueType } from '../../wasm/value-type.ts'
 import type { CoreType, StateGlobal } from './core-manifest.ts'
 
 /** Prefix of the exports that are added here; no module may have such names before. */
-export const STATE_PREFIX = 'caisson-state:'
+const STATE_PREFIX = 'caisson-state:'
 export const MEMORY_EXPORT = 'caisson-state:memory'
 
 export interface ExposedState {

@@ -44,7 +44,7 @@ export interface PrepareCoreOptions {
   readonly maxBytes?: number
 }
 
-export const DEFAULT_TABLE_ENTRIES = 100_000
+const DEFAULT_TABLE_ENTRIES = 100_000
 
 /**
  * Prepares a core module at once: for small ones, and in threads that may be blocked.
