@@ -337,10 +337,10 @@ describe('HTTP that goes out', () => {
   it('takes no authority, path or field that means something else to a parser (attack 41)', () => {
     const { request, types } = ask(undefined)
     for (const authority of ['a@b', 'a/b', 'a\\b', 'a#b', 'a?b', 'a b', 'a\tb', '', 'a%2eb', 'ä.com']) {
-      expect(() => request.setAuthority(authority), authority).toThrow()
+      expect(() => request.setAuthority(authority), authority).toThrow('WASI')
     }
     for (const path of ['x', '//x y', '/\n', 'http://x/']) {
-      expect(() => request.setPathWithQuery(path), path).toThrow()
+      expect(() => request.setPathWithQuery(path), path).toThrow('WASI')
     }
     for (const [name, value] of [
       ['a b', ''],
