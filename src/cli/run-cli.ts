@@ -12,6 +12,7 @@ import { CliError } from './cli-error.ts'
 import type { CliIo } from './cli-io.ts'
 import type { Command } from './command.ts'
 import { benchCommand } from './commands/bench.ts'
+import { buildCommand } from './commands/build.ts'
 import { cancelCommand } from './commands/cancel.ts'
 import { collectCommand } from './commands/collect.ts'
 import { doctorCommand } from './commands/doctor.ts'
@@ -73,6 +74,7 @@ const COMMANDS: readonly Command[] = [
   compactCommand,
   typesCommand,
   newComponentCommand,
+  buildCommand,
   doctorCommand,
   benchCommand,
 ]

@@ -1,0 +1,75 @@
+/** Writes a prepared component into a folder: the manifest last, so that a folder with one is whole. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { CaissonError } from '../../base/errors.ts'
+import { buildComponent } from '../../component/prebuilt.ts'
+import { CliError } from '../cli-error.ts'
+import type { CliIo } from '../cli-io.ts'
+import type { GivenFlags } from '../command.ts'
+import { EXIT } from '../exit-code.ts'
+import { jsonText } from '../render/json-text.ts'
+import { parseSize, showSize } from '../units/parse-size.ts'
+
+const PAGE = 65_536
+const DEFAULT_MEMORY = 64 * 1024 * 1024
+const MANIFEST = 'component.json'
+
+export async function buildFiles(given: GivenFlags, io: CliIo): Promise<number> {
+  const [file = ''] = given.positionals
+  const out = given.value('out')
+  if (out === undefined) throw usage('Where to? Name a folder with --out DIR.')
+  const memory = given.value('memory')
+  const memoryBytes = memory === undefined ? DEFAULT_MEMORY : parseSize('memory', memory)
+  const bytes = await read(resolve(io.cwd, file), file)
+  const maxMemoryPages = Math.floor(memoryBytes / PAGE)
+  const { manifest, files } = await build(bytes, maxMemoryPages)
+  const folder = resolve(io.cwd, out)
+  try {
+    await mkdir(folder, { recursive: true })
+    for (const [name, wasm] of files) await writeFile(join(folder, name), wasm)
+    await writeFile(join(folder, MANIFEST), `${JSON.stringify(manifest)}\n`)
+  } catch (cause) {
+    throw new CliError({
+      exit: EXIT.usage,
+      code: 'usage',
+      message: `The folder "${out}" cannot be written.`,
+      cause,
+    })
+  }
+  const written = [...files].map(([name, wasm]) => ({ file: name, bytes: wasm.length }))
+  const total = written.reduce((sum, one) => sum + one.bytes, 0)
+  io.stdout.write(
+    given.has('json')
+      ? `${jsonText({ status: 'built', out, digest: manifest.digest, files: [...written, { file: MANIFEST }] })}\n`
+      : `${written.length} core modules (${showSize(total)}) and ${MANIFEST} in ${out}\n`,
+  )
+  return EXIT.done
+}
+
+async function read(path: string, shown: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path)
+  } catch (cause) {
+    throw new CliError({
+      exit: EXIT.usage,
+      code: 'usage',
+      message: `The file "${shown}" cannot be read.`,
+      cause,
+    })
+  }
+}
+
+async function build(bytes: Uint8Array, maxMemoryPages: number): ReturnType<typeof buildComponent> {
+  try {
+    // Where it will run is not known, and both profiles count alike: this one is good everywhere.
+    return await buildComponent(bytes, { profile: 'portable', maxMemoryPages }, () => performance.now())
+  } catch (error) {
+    if (!CaissonError.is(error)) throw error
+    throw new CliError({ exit: EXIT.refusedInput, code: error.code, message: error.message, cause: error })
+  }
+}
+
+function usage(message: string): CliError {
+  return new CliError({ exit: EXIT.usage, code: 'usage', message, hint: 'caisson build --help' })
+}
