@@ -408,3 +408,28 @@ describe('what a component is', () => {
     expect(shape.exports.map(({ name }) => name)).toEqual(['run', 'totals'])
   })
 })
+
+describe('values of the host', () => {
+  it('are copied when the call is made: also of a Buffer (invariant 1 of check-value)', async () => {
+    const bytes = Buffer.from([1, 2, 3])
+    const { checkResult } = await import('./abi/check-value.ts')
+    const { listType, primitiveType } = await import('./abi/wit-type.ts')
+    const { ValueBudget } = await import('./abi/value-budget.ts')
+    const copy = checkResult(
+      listType(primitiveType('u8')),
+      bytes,
+      new ValueBudget({ bytes: 100, nodes: 100 }),
+    )
+    bytes[0] = 9
+    expect(copy).toEqual(Uint8Array.of(1, 2, 3))
+  })
+
+  it('leave nothing behind in 100,000 calls', async () => {
+    const instance = await openSample('tool-c', HOST, { fuel: 2 ** 52 })
+    for (let call = 0; call < 1_000; call += 1) instance.callNow('run', ['a\nb'])
+    const before = instance.memoryBytes
+    for (let call = 0; call < 100_000; call += 1) instance.callNow('run', ['a\nb'])
+    expect(instance.memoryBytes).toBe(before)
+    expect(await resultOf(instance, 'totals')).toEqual([101_000, expect.any(Number)])
+  })
+})

@@ -37,7 +37,7 @@ describe('a component that was built before', () => {
     const { manifest, files } = await built()
     const read = (file: string): Uint8Array => files.get(file) as Uint8Array
     const flipped = (file: string): Uint8Array => {
-      const bytes = read(file).slice()
+      const bytes = new Uint8Array(read(file))
       bytes[bytes.length - 1] = (bytes.at(-1) as number) ^ 1
       return bytes
     }

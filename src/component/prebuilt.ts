@@ -98,7 +98,7 @@ export async function loadPrebuilt(
       continue
     }
     // A copy: what is compiled is what was compared.
-    const bytes = given.slice()
+    const bytes = new Uint8Array(given)
     if (sha256(bytes) !== expected) throw changed(`The file ${file} of the component`)
     cores.push({ module: await compile(bytes), manifest: core })
   }

@@ -65,7 +65,8 @@ export async function meterComponent(
   monotonic: () => number,
 ): Promise<{ readonly parsed: ParsedComponent; readonly cores: readonly PreparedCore[] }> {
   // Of a copy that nobody else has: the work leaves turns in which bytes could change that were checked before.
-  const bytes = given.slice()
+  // (`slice` of a Buffer would be a view.)
+  const bytes = new Uint8Array(given)
   inspectBinary(bytes, 'component')
   const parsed = readComponent(bytes)
   const total = parsed.modules.reduce((sum, module) => sum + module.length, 1)

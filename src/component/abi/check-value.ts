@@ -163,7 +163,8 @@ class ValueChecker {
       if (Object.prototype.toString.call(value) !== `[object ${TYPED_ARRAYS[kind].name}]`)
         return this.#refuse(`a ${TYPED_ARRAYS[kind].name} or an array of ${kind}`, value)
       this.#budget.take(1, value.byteLength)
-      return (value as Uint8Array).slice()
+      // Not `slice`, which is a view where the value is a Buffer.
+      return new TYPED_ARRAYS[kind](value as never)
     }
     if (!Array.isArray(value)) return this.#refuse('an array', value)
     const { length } = value
