@@ -157,6 +157,19 @@ describe('a run whose journal was cut', () => {
     })
   })
 
+  it('is not taken for cut by who asks for signatures, where nobody signed that', async () => {
+    const store = createMemoryRunStore()
+    await using(store, (runtime) => complete(runtime))
+    await using(store, (runtime) => runtime.compact('r', { by: 'carol' }), { receipts: {} })
+    await using(store, async (runtime) => {
+      expect((await runtime.verify('r')).ok).toBe(true)
+      expect(await runtime.verify('r', { signers: SIGNERS })).toMatchObject({
+        ok: false,
+        difference: { of: 'signature' },
+      })
+    })
+  })
+
   it('is whole or cut, whenever the process dies, and is cut by the next one', async () => {
     for (let most = 0; ; most += 1) {
       const store = createMemoryRunStore()

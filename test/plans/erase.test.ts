@@ -1,6 +1,10 @@
 /** Runs of plans whose values are erased: gone for everybody, while what happened can still be verified. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store.ts'
+import { openDirectoryRunStore } from '../../host-bindings/store/node/directory-run-store.node.ts'
 import { fromHex } from '../../src/base/bytes.ts'
 import {
   capability,
@@ -216,6 +220,33 @@ describe('a run that was erased', () => {
       await expect(runtime.erase('p', { by: 'carol' })).rejects.toMatchObject({ code: 'invalid_transition' })
       await expect(runtime.erase('p', {} as never)).rejects.toMatchObject({ code: 'invalid_argument' })
     })
+  })
+
+  it('leaves nothing of them in any file of a folder', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'caisson-erase-'))
+    const store = await openDirectoryRunStore(folder)
+    const content = (): string =>
+      readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((one) => one.isFile())
+        .map((one) => readFileSync(join(one.parentPath, one.name), 'latin1'))
+        .join('\n')
+    try {
+      await using(store, (runtime) => completed(runtime))
+      const [wrapped] = await store.entries('r.key', 0, 1)
+      const key = Buffer.from((wrapped as Uint8Array).slice(34, 90)).toString('latin1')
+      expect(content()).toContain(key)
+      expect(content()).toContain(SECRET)
+      await using(store, (runtime) => runtime.erase('r', { by: 'carol' }))
+      await store.collect({ graceMs: 0 })
+      expect(content()).not.toContain(key)
+      expect(content()).not.toContain(SECRET)
+      expect(await using(store, (runtime) => runtime.verify('r', { signers: SIGNERS }))).toMatchObject({
+        ok: true,
+      })
+    } finally {
+      await store.close()
+      rmSync(folder, { recursive: true })
+    }
   })
 
   it('is every run of a host with an encryption key, whose store has nothing that can be read', async () => {

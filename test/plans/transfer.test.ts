@@ -1,6 +1,7 @@
 /** Runs of plans as files: exported, imported elsewhere, and looked at by whoever changes a byte. */
 import { describe, expect, it } from 'vitest'
 import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store.ts'
+import { nodeCheckpointPorts } from '../../host-bindings/system/checkpoint-ports.node.ts'
 import {
   CaissonError,
   capability,
@@ -10,6 +11,7 @@ import {
   type RuntimeOptions,
 } from '../../src/entry/node.ts'
 import type { RunStore } from '../../src/ports/run-store.ts'
+import { decodeExport, encodeExport } from '../../src/runtime/plans/transfer/export-format.ts'
 
 const PLAN: Plan = {
   format: 'plan/1',
@@ -200,5 +202,14 @@ describe('a run that was exported', () => {
       const code = await using(createMemoryRunStore(), (runtime) => codeOf(runtime.importRun(bytes)), options)
       expect(code).toBe('checkpoint_refused')
     }
+  })
+
+  it('that was packed anew by somebody without the key is not taken, whatever its entries carry', async () => {
+    const sealing = { ports: nodeCheckpointPorts, keys: KEYS.checkpoints?.keys ?? {} }
+    const parts = decodeExport(await exported(KEYS), sealing)
+    const repacked = encodeExport(parts, { ports: nodeCheckpointPorts })
+    expect(await using(createMemoryRunStore(), (runtime) => codeOf(runtime.importRun(repacked)), KEYS)).toBe(
+      'checkpoint_refused',
+    )
   })
 })
