@@ -21,7 +21,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { RunLease } from '../../ports/run-store.ts'
 import type { RunOwner } from '../run-owner.ts'
 import { traceOf } from '../run-summary.ts'
-import { giveBack, prolong, type WatchedStore } from '../watched-store.ts'
+import { giveBack, prolong } from '../watched-store.ts'
 import { earlierOutput } from './earlier-output.ts'
 import { loadImage } from './load-image.ts'
 import { EventCollector, foldEvents, pointOf } from './plan-record.ts'
@@ -34,6 +34,7 @@ import { useRunKey } from './run-key.ts'
 import { summaryOf } from './run-view.ts'
 import { type ImportMark, importMarkOf } from './transfer/import-mark.ts'
 import { ValueShelves } from './value-shelves.ts'
+import { writtenOn } from './written-on.ts'
 
 /** Long enough that what happens together is written together. */
 const WRITTEN_WITHIN_MS = 20
@@ -322,40 +323,10 @@ function runnerOf(
   })
 }
 
-/**
- * What is appended is preceded by the list of values that it names, and followed by telling those who listen.
- * @param after gets how many entries there are now, and the bytes of the new ones; @param read the bytes that were read
- */
-function writtenOn(
-  store: WatchedStore,
-  before: () => Promise<void>,
-  after: (length: number, bytes: number) => void,
-  read: (bytes: number) => void,
-): Pick<WatchedStore, 'append' | 'entries'> {
-  return {
-    entries: async (run, from, most) => {
-      const entries = await store.entries(run, from, most)
-      read(sizeOf(entries))
-      return entries
-    },
-    append: async (run, at, entries, lease) => {
-      await before()
-      await store.append(run, at, entries, lease)
-      after(at + entries.length, sizeOf(entries))
-    },
-  }
-}
-
 function endedForGood(run: string): CaissonError {
   return new CaissonError('invalid_transition', `The run "${run}" has ended, and its journal was cut.`, {
     details: { run },
   })
-}
-
-function sizeOf(entries: readonly Uint8Array[]): number {
-  let bytes = 0
-  for (const { length } of entries) bytes += length
-  return bytes
 }
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
