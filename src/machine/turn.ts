@@ -112,6 +112,11 @@ export interface WrittenSource {
 export interface MachineStart {
   /** JavaScript. */
   readonly source: string
+  /**
+   * What a machine starts that runs no JavaScript (`source` is empty then): a plain value of its own, which `values/`
+   * can encode and which names its code by digest. The machine checks it.
+   */
+  readonly program?: unknown
   /** Left out where the author wrote `source`. */
   readonly written?: WrittenSource | undefined
   /** The end of a program that cannot begin: there is no JavaScript of its source, which `source` is then. */

@@ -12,6 +12,7 @@ import type { MachineCapture, MemoryChange } from '../../machine/turn.ts'
 import type { SamePage } from '../../ports/page-tools.ts'
 import { dirtyPages } from '../../snapshot/dirty-pages.ts'
 import { PAGE_BYTES, type PageTree } from '../../snapshot/page-tree.ts'
+import { START_EXPORT } from '../../wasm/meter-options.ts'
 import type { CoreGuest, CoreInstance } from './core-guest.ts'
 import type { CoreType } from './core-manifest.ts'
 import { MEMORY_EXPORT } from './expose-state.ts'
@@ -161,6 +162,7 @@ function checkSuspended(guest: CoreGuest, given: unknown): void {
 }
 
 function isFunctionOf(instance: CoreInstance | undefined, name: string): boolean {
+  if (name === START_EXPORT) return instance?.manifest.hasStart === true
   return instance?.manifest.exports.some((item) => item.name === name && item.kind === 'function') === true
 }
 

@@ -97,15 +97,16 @@ export class UnwindArea {
       throw new CaissonError('corrupted', 'The guest left its stack outside of the area for it.')
     }
     const stack = new Uint8Array(this.#memory.buffer).slice(first, end)
-    this.#putBack()
+    // Before the area is given back: it looks whether the stack that it finds there fits.
     this.#exports.asyncify_stop_unwind()
+    this.#putBack()
     return { ...this.#waits, stack }
   }
 
   /** From inside of the import, which then returns the answer. */
   finishRewind(): void {
-    this.#putBack()
     this.#exports.asyncify_stop_rewind()
+    this.#putBack()
   }
 
   #putBack(): void {

@@ -24,6 +24,8 @@ export interface StartEntry {
   readonly label: 'plain' | 'secret'
   /** As the machine got it. */
   readonly source: string
+  /** What a machine was started with that runs no JavaScript. */
+  readonly program?: unknown
   /** What its author wrote, where that is something else. */
   readonly written?: MachineStart['written']
   /** Its end, where it could not begin. */
@@ -122,7 +124,7 @@ export type RunEntry =
 
 /** A start entry as a machine is started with it. */
 export function startOf(entry: StartEntry): MachineStart {
-  const { source, form, fileName, input, capabilities, limits, seed, nowMs, atEnd, modules, written, ended } =
+  const { source, form, fileName, input, capabilities, limits, seed, nowMs, atEnd, modules, written, ended, program } =
     entry
   const start = { source, form, fileName, input, capabilities, limits, seed, nowMs }
   return {
@@ -131,5 +133,6 @@ export function startOf(entry: StartEntry): MachineStart {
     ...(modules && { modules }),
     ...(written && { written }),
     ...(ended && { ended }),
+    ...(program !== undefined && { program }),
   }
 }
