@@ -38,6 +38,7 @@ import { type ComponentFunction, SUSPENDED } from './link/component-function.ts'
 import { FaultDomain } from './link/fault-domain.ts'
 import { type LinkHost, linkComponent } from './link/link-component.ts'
 import type { CoreExports } from './link/link-scope.ts'
+import type { CallOptions, OpenComponent } from './open-component.ts'
 import type { CompiledCore, PreparedComponent } from './prepare-component.ts'
 
 export interface ComponentInstanceOptions {
@@ -45,10 +46,6 @@ export interface ComponentInstanceOptions {
   readonly limits: Limits
   /** Milliseconds, never going back. */
   readonly monotonic: () => number
-}
-
-export interface CallOptions {
-  readonly signal?: AbortSignal
 }
 
 /** Modules up to this size are instantiated at once: the other way costs more than most of them take. */
@@ -87,7 +84,7 @@ export async function openComponentInstance(
   return instance
 }
 
-export class ComponentInstance implements Disposable {
+export class ComponentInstance implements OpenComponent {
   readonly #prepared: PreparedComponent
   readonly #options: ComponentInstanceOptions
   readonly #fuel = new WebAssembly.Global({ value: 'i64', mutable: true }, 0n)

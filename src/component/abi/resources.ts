@@ -70,8 +70,13 @@ export class GuestResource {
     return value as GuestResource
   }
 
-  /** Runs its destructor in the guest. A second time does nothing. */
-  [DISPOSE](): void {
+  static {
+    // Not written as a method: the declaration of one whose key is a constant has to be inferred.
+    Object.defineProperty(GuestResource.prototype, DISPOSE, { value: GuestResource.prototype.dispose })
+  }
+
+  /** Runs its destructor in the guest. A second time does nothing. Also at the key of `using`. */
+  dispose(): void {
     if (this.#gone || this.#borrowed) return
     const representation = this.#representation
     this.#forget()

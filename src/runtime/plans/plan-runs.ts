@@ -26,9 +26,7 @@ import {
   checkVerify,
   checkWhose,
 } from './check-plan-options.ts'
-import { compactRun } from './compact-run.ts'
-import { eraseRun } from './erase-run.ts'
-import { type ForkOptions, forkRun } from './fork-run.ts'
+import type { ForkOptions } from './fork-run.ts'
 import { LiveRun } from './live-run.ts'
 import { refusePartName } from './part-names.ts'
 import { PlanShelf, planBytes } from './plan-record.ts'
@@ -38,11 +36,8 @@ import { readStanding } from './read-standing.ts'
 import { readCut } from './run-cut.ts'
 import { isSealed, runKeyOf, writeRunKey } from './run-key.ts'
 import { StoredPlanRun } from './stored-plan-run.ts'
-import { exportRun } from './transfer/export-run.ts'
-import { readExport, writeImport } from './transfer/import-run.ts'
 import { ValueShelves } from './value-shelves.ts'
 import type { Verification, VerifyOptions } from './verify/verification.ts'
-import { receiptsOf, verifyRun } from './verify/verify-run.ts'
 
 /** In characters: programs and shelves of a run add to its name. */
 export const LONGEST_RUN_NAME = 90
@@ -114,6 +109,7 @@ export class PlanRuns {
     const { entropy } = this.#parts
     const source = ownerOf(run, options)
     const id = toHex(entropy.bytes(ID_BYTES))
+    const { forkRun } = await import('./past-runs.ts')
     const { plan, events, stored } = await forkRun(this.#parts, source, options, id)
     const name = options.run ?? this.#nameFor(plan)
     const owner = ownerOf(name, options)
@@ -131,12 +127,14 @@ export class PlanRuns {
   async verify(run: string, options: VerifyOptions): Promise<Verification> {
     this.#checkOpen()
     checkVerify(options)
+    const { verifyRun } = await import('./past-runs.ts')
     return verifyRun(this.#parts, ownerOf(run, options), options)
   }
 
   async receipts(run: string, options: PlanRunOptions): Promise<readonly SignedReceipt[]> {
     this.#checkOpen()
     checkWhose(options)
+    const { receiptsOf } = await import('./past-runs.ts')
     const signed: SignedReceipt[] = []
     for (const receipt of await receiptsOf(this.#parts, ownerOf(run, options)))
       signed.push(await signReceipt(receipt, this.#parts.sealing.signer))
@@ -146,12 +144,14 @@ export class PlanRuns {
   async erase(run: string, options: EraseOptions): Promise<void> {
     this.#checkOpen()
     checkErase(options)
+    const { eraseRun } = await import('./past-runs.ts')
     await eraseRun(this.#parts, ownerOf(run, options), options.by)
   }
 
   async compact(run: string, options: EraseOptions): Promise<void> {
     this.#checkOpen()
     checkErase(options)
+    const { compactRun } = await import('./past-runs.ts')
     await compactRun(this.#parts, ownerOf(run, options), options.by)
   }
 
@@ -170,6 +170,7 @@ export class PlanRuns {
   async export(run: string, options: PlanRunOptions): Promise<Uint8Array> {
     this.#checkOpen()
     checkWhose(options)
+    const { exportRun } = await import('./past-runs.ts')
     return exportRun(this.#parts, ownerOf(run, options))
   }
 
@@ -178,7 +179,9 @@ export class PlanRuns {
     checkBytes(bytes)
     checkWhose(options)
     // They must not change while they are looked at.
-    const read = await readExport(this.#parts, bytes.slice(), ownerOf('imported', options))
+    const copied = bytes.slice()
+    const { readExport, writeImport } = await import('./past-runs.ts')
+    const read = await readExport(this.#parts, copied, ownerOf('imported', options))
     const { run } = read.exported
     const owner = ownerOf(run, options)
     this.#checkOpen()
