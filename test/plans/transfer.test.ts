@@ -70,12 +70,14 @@ async function using<T>(
 async function exported(
   options: RuntimeOptions = {},
   input: unknown = ['a', 'x'.repeat(3_000)],
+  isStarted = true,
 ): Promise<Uint8Array> {
   return using(
     createMemoryRunStore(),
     async (runtime) => {
       const run = await runtime.propose(PLAN, { by: 'ann', run: 'r', input })
       await run.approve({ by: 'ann', digest: (await run.view()).request })
+      if (!isStarted) return runtime.exportRun('r')
       await run.start({ by: 'ann' })
       expect(await run.outcome()).toMatchObject({ status: 'waiting' })
       return runtime.exportRun('r')
@@ -162,6 +164,48 @@ describe('a run that was exported', () => {
       expect(await runtime.verify('r')).toMatchObject({ ok: true })
     })
   })
+
+  it.each([
+    ['at work', true],
+    ['approved', false],
+  ])(
+    'leaves nothing that a run of its name goes on with, where its import was interrupted (%s)',
+    async (_what, isStarted) => {
+      const bytes = await exported({}, ['a'], isStarted)
+      const store = createMemoryRunStore()
+      const failing = new Proxy(store, {
+        get(target, name) {
+          const method = Reflect.get(target, name)
+          if (typeof method !== 'function') return method
+          return (run: string, ...more: unknown[]) => {
+            if (name === 'setHead' && run === 'r') throw new Error('the process is killed')
+            return method.call(target, run, ...more)
+          }
+        },
+      })
+      expect(await using(failing, (runtime) => codeOf(runtime.importRun(bytes)))).toBe('store_failed')
+      expect(await store.runs()).toContain('r.imported')
+      await using(store, async (runtime, effects) => {
+        // The node is called as before, and does something else.
+        const sum = {
+          kind: 'program',
+          source: 'return await prices.lookup("seven77")',
+          grants: ['prices.lookup'],
+        } as const
+        const run = await runtime.propose({ ...PLAN, nodes: { ...PLAN.nodes, sum } }, { by: 'ann', run: 'r' })
+        await run.approve({ by: 'ann', digest: (await run.view()).request })
+        expect((await run.view()).status).toBe('approved')
+        await run.start({ by: 'ann' })
+        expect(await run.outcome()).toMatchObject({ status: 'waiting' })
+        const [asked] = await run.requests()
+        expect(asked?.args).toEqual({ total: 7 })
+        await run.decide({ request: asked?.digest as never, by: 'bob', decision: 'approve' })
+        expect(await run.outcome()).toMatchObject({ status: 'completed', output: 'published' })
+        expect(effects).toHaveLength(1)
+        expect(await runtime.verify('r')).toMatchObject({ ok: true, executed: 1 })
+      })
+    },
+  )
 
   it.each([
     ['without keys', {}],

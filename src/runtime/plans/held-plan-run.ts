@@ -183,7 +183,8 @@ export class HeldPlanRun {
 
   /** Whether nobody let it go on since it was imported: it is read-only until then. */
   get isImported(): boolean {
-    return this.#parts.imported?.length === this.#parts.journal.length
+    const { imported, journal } = this.#parts
+    return imported?.length === journal.length && imported.digest === journal.end.digest
   }
 
   /** @throws CaissonError `confirmation_required` */

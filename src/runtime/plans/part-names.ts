@@ -4,9 +4,13 @@ import { CaissonError } from '../../base/errors.ts'
 
 const PART = /^(.+)\.(?:[0-9a-f]{24}|values-\d+|imported|key|cut)$/
 
-/** Name of a kept run: paths are longer than names may be, and each attempt is a run of its own. */
-export function programRun(run: string, path: string, attempt: number): string {
-  const digest = sha256(new TextEncoder().encode(`${path}\n${attempt}`))
+/**
+ * Name of a kept run: paths are longer than names may be, and each attempt is a run of its own.
+ * @param id of the run of the plan: what another run of this name left behind, or an import that was interrupted, is never
+ *   gone on with in the place of its own programs
+ */
+export function programRun(run: string, id: string, path: string, attempt: number): string {
+  const digest = sha256(new TextEncoder().encode(`${id}\n${path}\n${attempt}`))
   return `${run}.${digest.slice('sha256:'.length, 'sha256:'.length + 24)}`
 }
 

@@ -208,7 +208,7 @@ export class PlanWork implements NodeWork {
     const { path, node, input, attempt, atMs, resumed, signal, timeoutMs, limits: own } = work
     const grants = isKept(node) ? nodeGrants(rightsAt(this.#parts.plan, path), work.allowance) : []
     const limits = { ...own, wallMs: Math.min(own.wallMs, timeoutMs ?? own.wallMs) }
-    const run = isKept(node) ? programRun(this.#parts.run, path, attempt) : undefined
+    const run = isKept(node) ? this.#programRun(path, attempt) : undefined
     const { plan, states = false } = this.#parts
     const { guard } = plan
     const common = {
@@ -292,7 +292,11 @@ export class PlanWork implements NodeWork {
   }
 
   async tookBefore(path: string, attempt: number): Promise<Used['by']> {
-    return this.#parts.tookBefore?.(programRun(this.#parts.run, path, attempt))
+    return this.#parts.tookBefore?.(this.#programRun(path, attempt))
+  }
+
+  #programRun(path: string, attempt: number): string {
+    return programRun(this.#parts.run, this.#parts.guestId, path, attempt)
   }
 
   #mayRepeat(grants: readonly PlanGrant[] = []): boolean {

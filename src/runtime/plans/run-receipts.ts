@@ -36,7 +36,7 @@ export async function receiptOf(
     : program !== undefined && isKept(program)
       ? await loggedCalls(
           parts,
-          { ...owner, run: programRun(owner.run, path, attempt) },
+          { ...owner, run: programRun(owner.run, state.proposal?.id ?? owner.run, path, attempt) },
           ran?.log?.entries,
           artifacts,
         )

@@ -231,7 +231,8 @@ export class StoredPlanRun implements PlanRun {
   async #isImported({ state, end }: Standing): Promise<boolean> {
     if (ENDED.has(state.status ?? 'proposed')) return false
     const { parts, owner } = this.#live
-    return (await importMarkOf(parts, owner))?.length === end.length
+    const mark = await importMarkOf(parts, owner)
+    return mark?.length === end.length && mark.digest === end.digest
   }
 
   async #read(): Promise<{ readonly state: RunState; readonly values: RunValues }> {

@@ -38,9 +38,9 @@ const LONGEST_MS = 3_600_000
 /** @returns why it was not done again; undefined where it was, and ended the same. @throws Differs */
 export async function executeAgain(parts: ExecuteParts, attempt: Attempt): Promise<string | undefined> {
   const { node, path, ran, ended } = attempt
-  const { owner, engine } = parts
+  const { owner, id, engine } = parts
   const kept = isKept(node)
-  const log = { ...owner, run: programRun(owner.run, path, attempt.attempt) }
+  const log = { ...owner, run: programRun(owner.run, id, path, attempt.attempt) }
   const begun = kept ? await checkLog(parts.parts, log, attempt) : undefined
   if (ran.engine !== engine) return `It was executed by the engine ${ran.engine}, and here is ${engine}.`
   const limits = { ...parseLimits(node.limits), wallMs: LONGEST_MS, idleMs: LONGEST_MS }
@@ -81,7 +81,7 @@ async function begin(
 }
 
 async function execute(given: ExecuteParts, attempt: Attempt, limits: Limits): Promise<Outcome> {
-  const { parts, owner, state, thread, signal } = given
+  const { parts, owner, id, state, thread, signal } = given
   const { path, node, atMs, position, ran } = attempt
   const how = { ...(thread && { thread }), stateDigest: ran.state !== undefined }
   if (!isKept(node)) {
@@ -91,7 +91,7 @@ async function execute(given: ExecuteParts, attempt: Attempt, limits: Limits): P
   const [own] = rightsAt(state.plan, path)
   const grants = [...(own?.rules.keys() ?? [])]
   try {
-    return await parts.repeatProgram(programRun(owner.run, path, attempt.attempt), {
+    return await parts.repeatProgram(programRun(owner.run, id, path, attempt.attempt), {
       ...how,
       domain: owner.tenant,
       principal: owner.principal,
