@@ -3,7 +3,8 @@ import { readSample } from '../../scripts/samples/read-sample.ts'
 import { parseLimits } from '../machine/limits.ts'
 import { hostInterfaces } from './component-imports.ts'
 import { openComponentInstance } from './component-instance.ts'
-import { buildComponent, loadPrebuilt, type PrebuiltManifest } from './prebuilt.ts'
+import { buildComponent, loadPrebuilt } from './prebuilt.ts'
+import type { PrebuiltManifest } from './prebuilt-manifest.ts'
 
 const monotonic = (): number => performance.now()
 const built = async (): ReturnType<typeof buildComponent> =>
@@ -48,5 +49,27 @@ describe('a component that was built before', () => {
     await expect(loadPrebuilt({ manifest, read, digest: 'sha256:0' }, 64)).rejects.toMatchObject({
       code: 'corrupted',
     })
+  })
+  it('takes of a bundle only the modules that were built with its manifest (invariant 2)', async () => {
+    const { manifest, files } = await built()
+    const other = await buildComponent(
+      await readSample('tool-c'),
+      { profile: 'portable', maxMemoryPages: 64 },
+      monotonic,
+    )
+    const wrong = new WebAssembly.Module(other.files.get('core-0.wasm') as Uint8Array<ArrayBuffer>)
+    // A module that nobody stamped, and so nobody metered.
+    const bare = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0))
+    const right = files.get('core-0.wasm') as Uint8Array<ArrayBuffer>
+    const twice = new WebAssembly.Module(
+      new Uint8Array([...right, ...right.subarray(right.length - 87)]) as Uint8Array<ArrayBuffer>,
+    )
+    expect(WebAssembly.Module.customSections(twice, 'caisson.build')).toHaveLength(2)
+    for (const module of [wrong, bare, twice])
+      await expect(loadPrebuilt({ manifest, read: () => module }, 64)).rejects.toMatchObject({
+        code: 'corrupted',
+      })
+    const nothing = { manifest, read: () => 'text' as unknown as Uint8Array }
+    await expect(loadPrebuilt(nothing, 64)).rejects.toMatchObject({ code: 'invalid_argument' })
   })
 })

@@ -6,13 +6,14 @@
  * 1. Nothing of it is used before its digest was compared: each file with the one in the manifest, the manifest with its own.
  *    A digest protects against what was cut, mixed up or changed by accident; who can replace the whole folder can replace
  *    the manifest too, unless its digest is pinned (`digest`).
- * 2. A `WebAssembly.Module` that the embedder's own bundle carries has no bytes to compare: it is taken as it is.
+ * 2. A `WebAssembly.Module` that the embedder's own bundle carries has no bytes to compare. It carries a stamp, which is
+ *    compared: what is of another build, or was never metered, is refused. That its code is what was stamped is for the
+ *    bundle to keep.
  */
 import { sha256 } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
-import type { ComponentAst } from './binary/component-ast.ts'
 import { describeComponent } from './component-shape.ts'
-import type { CoreManifest } from './core/core-manifest.ts'
+import type { PrebuiltComponent, PrebuiltCore, PrebuiltManifest } from './prebuilt-manifest.ts'
 import {
   type CompiledCore,
   compile,
@@ -21,33 +22,9 @@ import {
   type PrepareOptions,
 } from './prepare-component.ts'
 
-/** Of the shape of manifests, and of how modules are metered. */
 const FORMAT = 1
-
-/** Plain JSON. */
-export interface PrebuiltManifest {
-  readonly format: typeof FORMAT
-  /** Of the manifest without this line, as JSON. */
-  readonly digest: string
-  /** Of the component that it was made of. */
-  readonly component: string
-  /** What its memories were capped at, in pages of 64 KiB. */
-  readonly maxMemoryPages: number
-  readonly root: ComponentAst
-  readonly cores: readonly {
-    readonly file: string
-    readonly sha256: string
-    readonly manifest: CoreManifest
-  }[]
-}
-
-export interface PrebuiltComponent {
-  readonly manifest: PrebuiltManifest
-  /** Bytes of a file of the manifest, or the module that they are. */
-  read(file: string): Promise<Uint8Array | WebAssembly.Module> | Uint8Array | WebAssembly.Module
-  /** What `manifest.digest` has to be, where it is known from elsewhere. */
-  readonly digest?: string
-}
+/** Custom section with the stamp of a core module. */
+const STAMP_SECTION = 'caisson.build'
 
 /** @throws CaissonError as `meterComponent` */
 export async function buildComponent(
@@ -60,8 +37,10 @@ export async function buildComponent(
   const files = new Map<string, Uint8Array>()
   const listed = cores.map(({ wasm, manifest }, index) => {
     const file = `core-${index}.wasm`
-    files.set(file, wasm)
-    return { file, sha256: sha256(wasm), manifest }
+    const stamp = sha256(wasm)
+    const stamped = withStamp(wasm, stamp)
+    files.set(file, stamped)
+    return { file, sha256: sha256(stamped), stamp, manifest }
   })
   const { maxMemoryPages } = options
   const { root } = parsed
@@ -91,19 +70,46 @@ export async function loadPrebuilt(
     )
   }
   const cores: CompiledCore[] = []
-  for (const { file, sha256: expected, manifest: core } of manifest.cores) {
-    const given = await read(file)
-    if (given instanceof WebAssembly.Module) {
-      cores.push({ module: given, manifest: core })
-      continue
-    }
-    // A copy: what is compiled is what was compared.
-    const bytes = new Uint8Array(given)
-    if (sha256(bytes) !== expected) throw changed(`The file ${file} of the component`)
-    cores.push({ module: await compile(bytes), manifest: core })
+  for (const core of manifest.cores) {
+    cores.push({ module: await moduleOf(core, await read(core.file)), manifest: core.manifest })
   }
   const parsed = { root: manifest.root, modules: [] }
   return { parsed, shape: await describeComponent(parsed.root), cores }
+}
+
+async function moduleOf(
+  { file, sha256: expected, stamp }: PrebuiltCore,
+  given: Uint8Array | WebAssembly.Module,
+): Promise<WebAssembly.Module> {
+  if (given instanceof WebAssembly.Module) {
+    const stamps = WebAssembly.Module.customSections(given, STAMP_SECTION)
+    const [found] = stamps.map((section) => new TextDecoder().decode(section))
+    if (stamps.length !== 1 || found !== stamp) throw changed(`The module ${file} of the component`)
+    return given
+  }
+  if (!(given instanceof Uint8Array)) {
+    throw new CaissonError(
+      'invalid_argument',
+      `What reads the files of a component gave neither bytes (Uint8Array) nor a WebAssembly.Module for ${file}.`,
+    )
+  }
+  // A copy: what is compiled is what was compared.
+  const bytes = new Uint8Array(given)
+  if (sha256(bytes) !== expected) throw changed(`The file ${file} of the component`)
+  return compile(bytes)
+}
+
+function withStamp(wasm: Uint8Array, stamp: string): Uint8Array {
+  const name = new TextEncoder().encode(STAMP_SECTION)
+  const text = new TextEncoder().encode(stamp)
+  // Both lengths are below 128, which is one byte in LEB128.
+  const header = [0, 1 + name.length + text.length, name.length]
+  const stamped = new Uint8Array(wasm.length + header.length + name.length + text.length)
+  stamped.set(wasm)
+  stamped.set(header, wasm.length)
+  stamped.set(name, wasm.length + header.length)
+  stamped.set(text, stamped.length - text.length)
+  return stamped
 }
 
 /** Keys in a fixed order, at the top: what is below keeps its order in JSON. */

@@ -24,12 +24,12 @@ export { DEFAULT_LOOP_GUARD, type LoopGuardRule } from '../capability/loop-guard
 export type { PersonDecision, PersonRequest } from '../capability/person-request.ts'
 export type { FunctionType as WitFunctionType, Kind, Parameter, WitType } from '../component/abi/wit-type.ts'
 export type { HostInterfaces } from '../component/component-imports.ts'
+export type { ComponentEnd, ComponentOutcome, ComponentUsage } from '../component/component-outcome.ts'
 export type {
   CallOptions as ComponentCallOptions,
-  ComponentInstance,
-} from '../component/component-instance.ts'
-export type { ComponentEnd, ComponentOutcome, ComponentUsage } from '../component/component-outcome.ts'
-export type { PrebuiltComponent, PrebuiltManifest } from '../component/prebuilt.ts'
+  OpenComponent as ComponentInstance,
+} from '../component/open-component.ts'
+export type { PrebuiltComponent, PrebuiltManifest } from '../component/prebuilt-manifest.ts'
 export { type DefinedPlan, definePlan } from '../graph/plan/define-plan.ts'
 export { diffPlans, needsApproval, type PlanChange } from '../graph/plan/diff-plan.ts'
 export { embedSources, type ReadProgram, type ReadSource } from '../graph/plan/embed-sources.ts'

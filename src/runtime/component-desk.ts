@@ -3,8 +3,8 @@
  */
 import { CaissonError } from '../base/errors.ts'
 import type { HostInterfaces } from '../component/component-imports.ts'
-import type { ComponentInstance } from '../component/component-instance.ts'
-import type { PrebuiltComponent } from '../component/prebuilt.ts'
+import type { OpenComponent } from '../component/open-component.ts'
+import type { PrebuiltComponent } from '../component/prebuilt-manifest.ts'
 import { type Limits, parseLimits } from '../machine/limits.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LimitBounds } from './machine-start.ts'
@@ -42,10 +42,7 @@ export class ComponentDesk {
   }
 
   /** See `Runtime.openComponent`. */
-  async open(
-    source: Uint8Array | PrebuiltComponent,
-    options: OpenComponentOptions,
-  ): Promise<ComponentInstance> {
+  async open(source: Uint8Array | PrebuiltComponent, options: OpenComponentOptions): Promise<OpenComponent> {
     if (!(source instanceof Uint8Array) && !isPrebuilt(source)) {
       throw new CaissonError(
         'invalid_argument',

@@ -11,8 +11,8 @@ import { ASYNC_DISPOSE } from '../base/disposal.ts'
 import { CaissonError } from '../base/errors.ts'
 import { type CapabilityTable, createCapabilityTable } from '../capability/capability-table.ts'
 import type { Gate } from '../capability/gate.ts'
-import type { ComponentInstance } from '../component/component-instance.ts'
-import type { PrebuiltComponent } from '../component/prebuilt.ts'
+import type { OpenComponent } from '../component/open-component.ts'
+import type { PrebuiltComponent } from '../component/prebuilt-manifest.ts'
 import type { DefinedPlan } from '../graph/plan/define-plan.ts'
 import type { Plan } from '../graph/plan/plan.ts'
 import type { SignedReceipt } from '../journal/receipt.ts'
@@ -294,7 +294,7 @@ class PooledRuntime implements Runtime {
   async openComponent(
     source: Uint8Array | PrebuiltComponent,
     options: OpenComponentOptions = {},
-  ): Promise<ComponentInstance> {
+  ): Promise<OpenComponent> {
     return this.#components.open(source, options)
   }
 

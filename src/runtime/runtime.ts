@@ -1,6 +1,6 @@
 /** What an embedder holds: capabilities, an engine and pools, ready to run guests. See `pooled-runtime.ts`. */
-import type { ComponentInstance } from '../component/component-instance.ts'
-import type { PrebuiltComponent } from '../component/prebuilt.ts'
+import type { OpenComponent } from '../component/open-component.ts'
+import type { PrebuiltComponent } from '../component/prebuilt-manifest.ts'
 import type { DefinedPlan } from '../graph/plan/define-plan.ts'
 import type { Plan } from '../graph/plan/plan.ts'
 import type { SignedReceipt } from '../journal/receipt.ts'
@@ -122,7 +122,7 @@ export interface Runtime {
   openComponent(
     source: Uint8Array | PrebuiltComponent,
     options?: OpenComponentOptions,
-  ): Promise<ComponentInstance>
+  ): Promise<OpenComponent>
   /**
    * Refuses new guests, lets the ones at work finish, and gives idle memory back. Resolves when the threads that
    * waited for a guest have ended: await it before `process.exit`, which may crash Node while they end.

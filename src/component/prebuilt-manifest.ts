@@ -1,0 +1,34 @@
+/** What is known of a component that was built before: data beside its files. */
+import type { ComponentAst } from './binary/component-ast.ts'
+import type { CoreManifest } from './core/core-manifest.ts'
+
+/** Plain JSON. */
+export interface PrebuiltManifest {
+  /** Of this shape, and of how modules are metered. */
+  readonly format: 1
+  /** Of the manifest without this line, as JSON. */
+  readonly digest: string
+  /** Of the component that it was made of. */
+  readonly component: string
+  /** What its memories were capped at, in pages of 64 KiB. */
+  readonly maxMemoryPages: number
+  readonly root: ComponentAst
+  readonly cores: readonly PrebuiltCore[]
+}
+
+export interface PrebuiltCore {
+  readonly file: string
+  /** Of the file. */
+  readonly sha256: string
+  /** What the file says of itself in a custom section, which a compiled module still has: the digest of all before it. */
+  readonly stamp: string
+  readonly manifest: CoreManifest
+}
+
+export interface PrebuiltComponent {
+  readonly manifest: PrebuiltManifest
+  /** Bytes of a file of the manifest, or the module that they are. */
+  read(file: string): Promise<Uint8Array | WebAssembly.Module> | Uint8Array | WebAssembly.Module
+  /** What `manifest.digest` has to be, where it is known from elsewhere. */
+  readonly digest?: string
+}
