@@ -13,12 +13,13 @@
  */
 import { CaissonError } from '../base/errors.ts'
 import type { MeterProfile } from '../wasm/meter-options.ts'
-import type { ParsedComponent } from './binary/component-ast.ts'
+import type { ComponentAst, ParsedComponent } from './binary/component-ast.ts'
 import { readComponent } from './binary/read-component.ts'
 import { type ComponentShape, describeComponent } from './component-shape.ts'
 import type { CoreManifest, PreparedCore } from './core/core-manifest.ts'
 import { inspectBinary } from './core/inspect-binary.ts'
-import { prepareCoreSteps } from './core/prepare-core.ts'
+import { describeCoreOptions, prepareCoreSteps } from './core/prepare-core.ts'
+import type { PreparedCache } from './core/prepared-cache.ts'
 
 /** A core module that can be instantiated, and what its host goes by. */
 export interface CompiledCore {
@@ -40,7 +41,15 @@ export interface PrepareOptions {
   /** Told how much is done, from 0 to 1. What it throws ends the work. */
   readonly onProgress?: (done: number) => void
   readonly signal?: AbortSignal
+  /** Where the result is kept, and looked for first. */
+  readonly cache?: PreparedCache | undefined
 }
+
+/** What the modules of a component are prepared with, beside the options. */
+const SHARED = { counters: 'shared' } as const
+
+/** Raised when the same component is read otherwise (`ComponentAst`). */
+const RULES = 1
 
 /** Milliseconds of work after which the host's loop gets a turn. */
 const PIECE_MS = 8
@@ -58,16 +67,45 @@ export async function prepareComponent(
   return { parsed, shape: await describeComponent(parsed.root), cores: compiled }
 }
 
+interface MeteredComponent {
+  readonly parsed: ParsedComponent
+  readonly cores: readonly PreparedCore[]
+}
+
 /** As `prepareComponent`, without compiling: for who writes the modules somewhere. */
 export async function meterComponent(
   given: Uint8Array,
   options: PrepareOptions,
   monotonic: () => number,
-): Promise<{ readonly parsed: ParsedComponent; readonly cores: readonly PreparedCore[] }> {
+): Promise<MeteredComponent> {
   // Of a copy that nobody else has: the work leaves turns in which bytes could change that were checked before.
   // (`slice` of a Buffer would be a view.)
   const bytes = new Uint8Array(given)
   inspectBinary(bytes, 'component')
+  const { cache, profile, maxMemoryPages } = options
+  if (cache === undefined) return meterNew(bytes, options, monotonic)
+  let made: MeteredComponent | undefined
+  const how = ['component', RULES, ...describeCoreOptions({ profile, maxMemoryPages, ...SHARED })]
+  const { data, parts } = await cache.prepare({ bytes, how }, async () => {
+    made = await meterNew(bytes, options, monotonic)
+    const { parsed, cores } = made
+    return {
+      data: { root: parsed.root, manifests: cores.map(({ manifest }) => manifest) },
+      parts: cores.map(({ wasm }) => wasm),
+    }
+  })
+  if (made !== undefined) return made
+  const { root, manifests } = data as { root: ComponentAst; manifests: readonly CoreManifest[] }
+  const cores = manifests.map((manifest, index) => ({ manifest, wasm: parts[index] as Uint8Array }))
+  // The original modules served to make these, and are needed no more.
+  return { parsed: { root, modules: [] }, cores }
+}
+
+async function meterNew(
+  bytes: Uint8Array,
+  options: PrepareOptions,
+  monotonic: () => number,
+): Promise<MeteredComponent> {
   const parsed = readComponent(bytes)
   const total = parsed.modules.reduce((sum, module) => sum + module.length, 1)
   const cores: PreparedCore[] = []
@@ -77,7 +115,7 @@ export async function meterComponent(
     const steps = prepareCoreSteps(module, {
       profile: options.profile,
       maxMemoryPages: options.maxMemoryPages,
-      counters: 'shared',
+      ...SHARED,
     })
     for (let step = steps.next(); ; step = steps.next()) {
       if (step.done === true) {

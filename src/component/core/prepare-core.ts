@@ -46,6 +46,20 @@ export interface PrepareCoreOptions {
 
 const DEFAULT_TABLE_ENTRIES = 100_000
 
+/** Raised when the same module is prepared otherwise. A test compares it with what comes out. */
+const RULES = 1
+
+/** All that the result depends on beside the bytes, as plain JSON in a fixed order: what is kept is found by it. */
+export function describeCoreOptions(
+  options: Omit<PrepareCoreOptions, 'asyncify'> & { readonly asyncify?: Pick<Asyncify, 'version'> },
+): readonly unknown[] {
+  const { profile, maxMemoryPages, maxTableEntries = DEFAULT_TABLE_ENTRIES, counters = 'own' } = options
+  const { suspends = [], asyncify, importsMayThrow = false, maxBytes = MOST_BINARY_BYTES } = options
+  const at = suspends.map(({ module, name }) => [module, name])
+  const tool = at.length === 0 ? null : (asyncify?.version ?? null)
+  return [RULES, profile, maxMemoryPages, maxTableEntries, counters, at, tool, importsMayThrow, maxBytes]
+}
+
 /**
  * Prepares a core module at once: for small ones, and in threads that may be blocked.
  *
