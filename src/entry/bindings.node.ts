@@ -10,6 +10,10 @@ export {
   type DirectoryFileTreeOptions,
   openDirectoryFileTree,
 } from '../../host-bindings/files/node/directory-file-tree.node.ts'
+export {
+  type DirectoryPreparedStoreOptions,
+  openDirectoryPreparedStore,
+} from '../../host-bindings/prepared/node/directory-prepared-store.node.ts'
 export { openDirectoryRunStore } from '../../host-bindings/store/node/directory-run-store.node.ts'
 export type { PostgresPool } from '../../host-bindings/store/postgres/postgres-pool.ts'
 export {

@@ -25,6 +25,7 @@ export type { PersonDecision, PersonRequest } from '../capability/person-request
 export type { FunctionType as WitFunctionType, Kind, Parameter, WitType } from '../component/abi/wit-type.ts'
 export type { HostInterfaces } from '../component/component-imports.ts'
 export type { ComponentEnd, ComponentOutcome, ComponentUsage } from '../component/component-outcome.ts'
+export type { PreparedCacheOptions } from '../component/core/prepared-cache.ts'
 export type {
   CallOptions as ComponentCallOptions,
   OpenComponent as ComponentInstance,
@@ -60,6 +61,7 @@ export type { Clock } from '../ports/clock.ts'
 export type { CompiledModule, EngineSource, LoadedEngine } from '../ports/engine-source.ts'
 export type { Entropy } from '../ports/entropy.ts'
 export type { Lease } from '../ports/lease.ts'
+export type { PreparedStore } from '../ports/prepared-store.ts'
 export type { Collected, CollectOptions, RunHead, RunLease, RunStore } from '../ports/run-store.ts'
 export type { SignatureCheck, Signer } from '../ports/signer.ts'
 export type {

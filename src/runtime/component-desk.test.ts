@@ -1,6 +1,25 @@
 import { describe, expect, it } from 'vitest'
+import { createMemoryPreparedStore } from '../../host-bindings/prepared/memory-prepared-store.ts'
 import { readSample } from '../../scripts/samples/read-sample.ts'
 import { openRuntime } from '../entry/node.ts'
+import type { PreparedStore } from '../ports/prepared-store.ts'
+
+function openWatchedStore(): { store: PreparedStore; names: string[]; puts: () => number } {
+  const memory = createMemoryPreparedStore()
+  const names: string[] = []
+  let puts = 0
+  const store: PreparedStore = {
+    get(name, mostBytes) {
+      names.push(name)
+      return memory.get(name, mostBytes)
+    },
+    put(name, bytes) {
+      puts += 1
+      return memory.put(name, bytes)
+    },
+  }
+  return { store, names, puts: () => puts }
+}
 
 describe('components of a runtime', () => {
   it('are opened, called, and kept from what they were not given', async () => {
@@ -10,6 +29,27 @@ describe('components of a runtime', () => {
     const component = await runtime.openComponent(bytes, { interfaces, limits: { fuel: 10_000_000 } })
     expect(await component.call('run', ['a'])).toMatchObject({ status: 'completed', value: { tag: 'ok' } })
     await expect(runtime.openComponent(bytes)).rejects.toMatchObject({ code: 'missing_imports' })
+  })
+
+  it('are prepared once for all runtimes that share a cache and its key', async () => {
+    const { store, names, puts } = openWatchedStore()
+    const bytes = await readSample('tool-c')
+    const interfaces = { $root: { hostCall: (name: string, json: string) => `${name}:${json}` } }
+    const run = async (key: number): Promise<unknown> => {
+      await using runtime = await openRuntime()
+      const cache = { store, key: new Uint8Array(32).fill(key) }
+      const limits = { fuel: 10_000_000 }
+      const component = await runtime.openComponent(bytes, { interfaces, limits, cache })
+      const { usage, ...outcome } = await component.call('run', ['a'])
+      return { ...outcome, fuel: usage.fuel }
+    }
+    const first = await run(1)
+    expect(first).toMatchObject({ status: 'completed', value: { tag: 'ok' } })
+    expect(await run(1)).toEqual(first)
+    expect(puts()).toBe(1)
+    // With another key, what the store has under the first name is nothing.
+    expect(await run(2)).toEqual(first)
+    expect([puts(), new Set(names).size]).toEqual([2, 2])
   })
 
   it('are refused for what they are not', async () => {

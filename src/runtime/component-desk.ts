@@ -3,9 +3,11 @@
  */
 import { CaissonError } from '../base/errors.ts'
 import type { HostInterfaces } from '../component/component-imports.ts'
+import type { PreparedCacheOptions } from '../component/core/prepared-cache.ts'
 import type { OpenComponent } from '../component/open-component.ts'
 import type { PrebuiltComponent } from '../component/prebuilt-manifest.ts'
 import { type Limits, parseLimits } from '../machine/limits.ts'
+import type { CheckpointPorts } from '../ports/checkpoint-ports.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LimitBounds } from './machine-start.ts'
 
@@ -21,6 +23,8 @@ export interface OpenComponentOptions {
   readonly onProgress?: (done: number) => void
   /** Stops the preparation. */
   readonly signal?: AbortSignal
+  /** Where prepared components are kept between processes: what it gives is used only if it is authenticated. */
+  readonly cache?: PreparedCacheOptions
 }
 
 /** What the runtime lends. */
@@ -29,6 +33,8 @@ export interface ComponentDeskParts {
   /** How the engine of this platform is metered. */
   readonly profile: 'v8' | 'portable'
   readonly clock: Clock
+  /** What caches digest with; left out, nothing is cached. */
+  readonly checkpoints?: CheckpointPorts | undefined
 }
 
 const PAGE = 65_536
@@ -49,7 +55,7 @@ export class ComponentDesk {
         'A component is given as its bytes (Uint8Array), or as what was built of it ({ manifest, read }).',
       )
     }
-    const { bounds, profile, clock } = this.#parts
+    const { bounds, profile, clock, checkpoints } = this.#parts
     const limits = parseLimits(options.limits, bounds.defaults)
     if (limits.memoryBytes > bounds.maxMemoryBytes)
       throw new CaissonError(
@@ -57,17 +63,17 @@ export class ComponentDesk {
         `Limit memoryBytes is ${limits.memoryBytes}; this runtime allows at most ${bounds.maxMemoryBytes} (maxMemoryBytes).`,
         { details: { limit: 'memoryBytes', value: limits.memoryBytes, max: bounds.maxMemoryBytes } },
       )
-    const { hostInterfaces, loadPrebuilt, openComponentInstance, prepareComponent } = await import(
-      '../component/component.ts'
-    )
+    const { hostInterfaces, loadPrebuilt, openComponentInstance, PreparedCache, prepareComponent } =
+      await import('../component/component.ts')
     this.#checkOpen()
     const maxMemoryPages = Math.floor(limits.memoryBytes / PAGE)
     const { onProgress, signal } = options
+    const cache = options.cache && checkpoints && new PreparedCache(options.cache, checkpoints)
     const prepared =
       source instanceof Uint8Array
         ? await prepareComponent(
             source,
-            { profile, maxMemoryPages, ...(onProgress && { onProgress }), ...(signal && { signal }) },
+            { profile, maxMemoryPages, cache, ...(onProgress && { onProgress }), ...(signal && { signal }) },
             clock.monotonic,
           )
         : await loadPrebuilt(source, maxMemoryPages)

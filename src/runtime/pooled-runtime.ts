@@ -179,6 +179,7 @@ class PooledRuntime implements Runtime {
       bounds: this.#bounds,
       profile: loaded.profile,
       clock: this.#hostClock,
+      checkpoints: platform.checkpoints,
     })
     this.#plans = new PlanDesk({
       ...this.#lent,
