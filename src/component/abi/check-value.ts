@@ -31,7 +31,18 @@ const LONG_RANGES = {
 const LONE_SURROGATE = /\p{Surrogate}/u
 
 /** What lists of numbers are on the host's side. */
-export const TYPED_ARRAYS = {
+export const TYPED_ARRAYS: {
+  readonly s8: typeof Int8Array
+  readonly u8: typeof Uint8Array
+  readonly s16: typeof Int16Array
+  readonly u16: typeof Uint16Array
+  readonly s32: typeof Int32Array
+  readonly u32: typeof Uint32Array
+  readonly s64: typeof BigInt64Array
+  readonly u64: typeof BigUint64Array
+  readonly f32: typeof Float32Array
+  readonly f64: typeof Float64Array
+} = {
   s8: Int8Array,
   u8: Uint8Array,
   s16: Int16Array,
@@ -42,7 +53,7 @@ export const TYPED_ARRAYS = {
   u64: BigUint64Array,
   f32: Float32Array,
   f64: Float64Array,
-} as const
+}
 
 export function isTyped(kind: string): kind is keyof typeof TYPED_ARRAYS {
   return Object.hasOwn(TYPED_ARRAYS, kind)

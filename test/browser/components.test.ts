@@ -1,0 +1,113 @@
+/** Components in real Chromium, under `script-src 'self' 'wasm-unsafe-eval'`: what `caisson build` wrote, and bare bytes. */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Browser, chromium, type Page } from 'playwright'
+import { build as viteBuild } from 'vite'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { readSample } from '../../scripts/samples/read-sample.ts'
+import { ROOT } from '../docs/documented-pages.ts'
+import type { Calls, OpenedInPage } from './component-page/main.ts'
+import { type PageServer, servePage } from './page-server.ts'
+
+let browser: Browser
+let server: PageServer
+let page: Page
+const site = mkdtempSync(join(tmpdir(), 'caisson-component-page-'))
+const problems: string[] = []
+
+beforeAll(async () => {
+  browser = await chromium.launch({
+    executablePath: inject('chromiumPath'),
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  })
+  await viteBuild({
+    root: join(ROOT, 'test/browser/component-page'),
+    configFile: false,
+    logLevel: 'error',
+    resolve: { alias: { caisson: join(ROOT, 'dist/src/entry/browser.js') } },
+    build: { outDir: site, emptyOutDir: true },
+    worker: { format: 'es' },
+  })
+  mkdirSync(join(site, 'bytes'))
+  for (const name of ['types-c', 'tool-c', 'tool-as']) {
+    const file = join(site, `bytes/${name}.wasm`)
+    writeFileSync(file, await readSample(name))
+    const cli = join(ROOT, 'dist/src/cli/main.js')
+    execFileSync(process.execPath, [cli, 'build', file, '--out', join(site, name), '--memory', '16MiB'])
+  }
+  server = await servePage(site)
+  page = await browser.newPage()
+  page.on('pageerror', (error) => problems.push(error.message))
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text())
+  })
+  await page.goto(server.url)
+  await page.waitForFunction(() => 'callBytes' in window)
+})
+afterAll(async () => {
+  await browser?.close()
+  await server?.close()
+  rmSync(site, { recursive: true, force: true })
+})
+
+const called = (folder: string, calls: Calls): Promise<OpenedInPage> =>
+  page.evaluate(([f, c]) => window.callComponent(f, c), [folder, calls] as const)
+
+describe('a page whose policy allows wasm-unsafe-eval and no other code than its own', () => {
+  it('opens what caisson build wrote, and calls its exports', async () => {
+    const { outcomes } = await called('types-c', [
+      ['add-u8', [200, 55]],
+      ['swap', [[7, 'grüße']]],
+      ['parse', ['-12']],
+      ['morph', [{ tag: 'circle', val: 2 }]],
+    ])
+    expect(outcomes).toMatchObject([
+      { status: 'completed', value: 255 },
+      { status: 'completed', value: ['grüße', 7] },
+      { status: 'completed', value: { tag: 'ok', val: -12 } },
+      { status: 'completed', value: { tag: 'label' } },
+    ])
+    expect(problems).toEqual([])
+  })
+
+  it.each(['tool-c', 'tool-as'])('answers what %s asks its host in the middle of a call', async (name) => {
+    const wanted = { tag: 'ok', val: 'echo({"line":"a"})\necho({"line":"b"})' }
+    expect(await called(name, [['run', ['a\nb']]])).toMatchObject({
+      outcomes: [{ status: 'completed', value: wanted }],
+    })
+    expect(problems).toEqual([])
+  })
+
+  it('meters and opens bare bytes too, with the fuel that Node counts', async () => {
+    const calls = [['run', ['a\nb']]] as const
+    const [built, bare] = await Promise.all([
+      called('tool-c', calls),
+      page.evaluate((c) => window.callBytes('/bytes/tool-c.wasm', c), calls),
+    ])
+    expect(bare.outcomes).toMatchObject([{ status: 'completed' }])
+    const fuel = (opened: OpenedInPage): unknown =>
+      (opened.outcomes[0] as { usage: { fuel: number } }).usage.fuel
+    expect(fuel(bare)).toBe(fuel(built))
+    expect(fuel(bare)).toBeGreaterThan(0)
+    expect(problems).toEqual([])
+  })
+
+  it('refuses a file that was changed, and a manifest that was', async () => {
+    const core = join(site, 'types-c/core-0.wasm')
+    const whole = readFileSync(core)
+    const changed = new Uint8Array(whole)
+    changed[500] = (changed[500] as number) ^ 1
+    writeFileSync(core, changed)
+    expect(await called('types-c', [])).toEqual({ outcomes: [], refused: 'corrupted' })
+    writeFileSync(core, whole)
+    const manifest = join(site, 'types-c/component.json')
+    writeFileSync(
+      manifest,
+      readFileSync(manifest, 'utf8').replace('"maxMemoryPages":256', '"maxMemoryPages":255'),
+    )
+    expect(await called('types-c', [])).toEqual({ outcomes: [], refused: 'corrupted' })
+    expect(problems).toEqual([])
+  })
+})

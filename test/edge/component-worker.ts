@@ -1,0 +1,46 @@
+/** An edge worker that carries a component which was built before: its core modules are static imports. */
+import { openRuntime, type PrebuiltManifest } from '../../src/entry/edge.ts'
+// The files are put beside the bundle by whoever deploys it.
+// @ts-expect-error workerd turns this import into a WebAssembly.Module; TypeScript does not know.
+import core0 from './core-0.wasm'
+// @ts-expect-error as above
+import core1 from './core-1.wasm'
+// @ts-expect-error as above
+import core2 from './core-2.wasm'
+// @ts-expect-error as above
+import engine from './engine.wasm'
+// @ts-expect-error as above
+import other from './other.wasm'
+
+interface Job {
+  readonly manifest: PrebuiltManifest
+  readonly calls: readonly (readonly [name: string, args: readonly unknown[]])[]
+  /** What is given as core modules: those of the build, one of another build, or bytes that are none of them. */
+  readonly given: 'cores' | 'other' | 'bytes'
+}
+
+const cores: Readonly<Record<string, WebAssembly.Module>> = {
+  'core-0.wasm': core0,
+  'core-1.wasm': core1,
+  'core-2.wasm': core2,
+}
+const interfaces = { $root: { hostCall: (name: string, json: string) => `${name}(${json})` } }
+
+export default {
+  async fetch(request: Request): Promise<Response> {
+    const { manifest, calls, given } = (await request.json()) as Job
+    const runtime = await openRuntime({ engine })
+    const read = (file: string): WebAssembly.Module | Uint8Array =>
+      given === 'bytes' ? new Uint8Array(8) : given === 'other' ? other : (cores[file] as WebAssembly.Module)
+    try {
+      const component = await runtime.openComponent({ manifest, read }, { interfaces })
+      const outcomes: unknown[] = []
+      for (const [name, args] of calls) outcomes.push(await component.call(name, args))
+      return Response.json({ outcomes })
+    } catch (error) {
+      return Response.json({ refused: String((error as { code?: string }).code ?? error) })
+    } finally {
+      await runtime.close()
+    }
+  },
+}

@@ -1,0 +1,78 @@
+/** A component in real workerd, which refuses to compile WebAssembly at run time: what `caisson build` wrote is imported. */
+import { readFileSync } from 'node:fs'
+import { build } from 'esbuild'
+import { Miniflare } from 'miniflare'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readSample } from '../../scripts/samples/read-sample.ts'
+import { buildComponent } from '../../src/component/prebuilt.ts'
+import type { PrebuiltManifest } from '../../src/component/prebuilt-manifest.ts'
+
+const here = new URL('.', import.meta.url)
+let miniflare: Miniflare
+let manifest: PrebuiltManifest
+
+const built = async (name: string): ReturnType<typeof buildComponent> =>
+  buildComponent(await readSample(name), { profile: 'portable', maxMemoryPages: 256 }, () =>
+    performance.now(),
+  )
+
+beforeAll(async () => {
+  const bundle = await build({
+    entryPoints: [new URL('component-worker.ts', here).pathname],
+    bundle: true,
+    format: 'esm',
+    write: false,
+    external: ['./*.wasm'],
+    conditions: ['workerd'],
+  })
+  const [tool, types] = await Promise.all([built('tool-c'), built('types-c')])
+  manifest = JSON.parse(JSON.stringify(tool.manifest)) as PrebuiltManifest
+  const modules = {
+    'engine.wasm': readFileSync(new URL('../../engines/current/v8.wasm', here)),
+    ...Object.fromEntries(tool.files),
+    'other.wasm': types.files.get('core-0.wasm') as Uint8Array,
+  }
+  miniflare = new Miniflare({
+    compatibilityDate: '2026-01-01',
+    modules: [
+      { type: 'ESModule', path: 'worker.mjs', contents: bundle.outputFiles[0]?.text ?? '' },
+      ...Object.entries(modules).map(
+        ([path, contents]) =>
+          ({ type: 'CompiledWasm', path, contents: contents as Uint8Array<ArrayBuffer> }) as const,
+      ),
+    ],
+  })
+  await miniflare.ready
+})
+afterAll(() => miniflare?.dispose())
+
+async function callInWorkerd(job: Record<string, unknown>): Promise<unknown> {
+  const response = await miniflare.dispatchFetch('http://localhost/', {
+    method: 'POST',
+    body: JSON.stringify({ manifest, calls: [], given: 'cores', ...job }),
+  })
+  return response.json()
+}
+
+describe('a component in workerd', () => {
+  it('is opened from modules of the bundle, called, and answered by its host', async () => {
+    const calls = [
+      ['run', ['a\nb']],
+      ['totals', []],
+    ]
+    const text = 'echo({"line":"a"})\necho({"line":"b"})'
+    expect(await callInWorkerd({ calls })).toMatchObject({
+      outcomes: [
+        { status: 'completed', value: { tag: 'ok', val: text } },
+        { status: 'completed', value: [1, text.length] },
+      ],
+    })
+  })
+
+  it('is refused with modules of another build, bytes of others, and a manifest that was changed', async () => {
+    const refused = { refused: 'corrupted' }
+    expect(await callInWorkerd({ given: 'other' })).toEqual(refused)
+    expect(await callInWorkerd({ given: 'bytes' })).toEqual(refused)
+    expect(await callInWorkerd({ manifest: { ...manifest, maxMemoryPages: 255 } })).toEqual(refused)
+  })
+})
