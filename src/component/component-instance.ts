@@ -8,6 +8,7 @@
  * 3. After a trap, an exhausted limit, an exit or a broken import the instance is over: nothing of it runs again.
  * 4. Arguments are checked before anything reaches the guest: a refused call leaves the instance as it was.
  * 5. A call starts from a shallow host stack: there is an `await` between the caller and the guest.
+ * 6. A call that waits keeps the instance busy; no frame of the guest is live meanwhile (`component-wait.ts`).
  */
 import { DISPOSE } from '../base/disposal.ts'
 import { CaissonError } from '../base/errors.ts'
@@ -16,6 +17,7 @@ import { nearNames } from '../capability/near-names.ts'
 import { exhausted } from '../machine/exhausted.ts'
 import { FuelGauge } from '../machine/fuel-gauge.ts'
 import type { Limits } from '../machine/limits.ts'
+import type { TurnControl } from '../machine/turn.ts'
 import { DEFAULT_VALUE_LIMITS } from '../values/limits.ts'
 import {
   DEPTH_IMPORT,
@@ -27,14 +29,19 @@ import {
 } from '../wasm/meter-options.ts'
 import { checkArguments } from './abi/check-value.ts'
 import { GuestFault } from './abi/guest-memory.ts'
-import type { LiveResource } from './abi/resources.ts'
+import type { HandleTable, LiveResource } from './abi/resources.ts'
 import { ValueBudget } from './abi/value-budget.ts'
 import type { FunctionType } from './abi/wit-type.ts'
+import { RefusedCall } from './capability-calls.ts'
 import type { ComponentImports, ImportCall } from './component-imports.ts'
-import { type ComponentEnd, type ComponentOutcome, GuestExit } from './component-outcome.ts'
+import { type ComponentEnd, type ComponentOutcome, GuestExit, GuestStop } from './component-outcome.ts'
 import { exportedFunctions, type ImportedFunction } from './component-shape.ts'
+import { ComponentWait } from './component-wait.ts'
+import type { CapturedGuest } from './core/capture-core.ts'
+import type { CoreInstance } from './core/core-guest.ts'
 import { MEMORY_EXPORT } from './core/expose-state.ts'
-import { type ComponentFunction, SUSPENDED } from './link/component-function.ts'
+import type { GuestControl, LateControl } from './guest-control.ts'
+import { type CallSteps, type ComponentFunction, SUSPENDED } from './link/component-function.ts'
 import { FaultDomain } from './link/fault-domain.ts'
 import { type LinkHost, linkComponent } from './link/link-component.ts'
 import type { CoreExports } from './link/link-scope.ts'
@@ -46,6 +53,23 @@ export interface ComponentInstanceOptions {
   readonly limits: Limits
   /** Milliseconds, never going back. */
   readonly monotonic: () => number
+  /** Attached to the instance before anything of it runs. */
+  readonly control?: LateControl
+  /** It is put in the place of a captured one: no start function runs. */
+  readonly restores?: boolean
+}
+
+/** A call that waits for the answer of an import. */
+export interface Waiting {
+  readonly status: 'waiting'
+}
+
+/** What a capture is made of, and a restored instance filled with. */
+export interface InstanceParts {
+  readonly guest: CapturedGuest
+  readonly handles: readonly HandleTable[]
+  /** In the order in which they came to life. */
+  readonly resources: readonly LiveResource[]
 }
 
 /** Modules up to this size are instantiated at once: the other way costs more than most of them take. */
@@ -93,6 +117,12 @@ export class ComponentInstance implements OpenComponent {
   readonly #domain: FaultDomain
   readonly #memories = new Set<WebAssembly.Memory>()
   readonly #meter: Readonly<Record<string, unknown>>
+  readonly #wait = new ComponentWait()
+  readonly #cores: CoreInstance[] = []
+  readonly #handles: HandleTable[] = []
+  readonly #resources: LiveResource[] = []
+  /** Of a call that waits. */
+  #target: ComponentFunction | undefined
   #functions: ReadonlyMap<string, ComponentFunction> = new Map()
   #state: 'idle' | 'busy' | 'over' = 'idle'
   #memoryRefused = false
@@ -118,6 +148,8 @@ export class ComponentInstance implements OpenComponent {
       [FUEL_IMPORT]: this.#fuel,
       [DEPTH_IMPORT]: this.#depth,
     }
+    const control: GuestControl = { gauge: this.#gauge, end: (error) => this.#domain.fail(error) }
+    options.control?.attach(control)
   }
 
   /** Names of functions as `call` takes them, with their types. */
@@ -184,6 +216,128 @@ export class ComponentInstance implements OpenComponent {
     return this.#run(target, checked, undefined)
   }
 
+  /**
+   * What a call is begun with: checked copies.
+   * @throws CaissonError as `call`
+   */
+  checkCall(name: string, args: readonly unknown[]): readonly unknown[] {
+    const target = this.#functions.get(name)
+    if (target === undefined) throw this.#unknown(name)
+    this.#checkFree()
+    return this.#check(target, args)
+  }
+
+  /** Begins a call that may wait. @param args checked */
+  enter(name: string, args: readonly unknown[], control: TurnControl): ComponentEnd | Waiting {
+    const target = this.#functions.get(name)
+    if (target === undefined) throw this.#unknown(name)
+    this.#checkFree()
+    const { steps } = target
+    this.#wait.begin(steps?.core)
+    // Nothing with handles can wait: a frame of the host stays below it.
+    if (steps === undefined) return this.#turn(target, control, () => ({ value: target.call(args) }))
+    return this.#turn(target, control, () => this.#ended(steps, steps.core(...steps.begin(args))))
+  }
+
+  /** The call that waits goes on. @param answer makes the import's result */
+  resume(answer: () => unknown, control: TurnControl): ComponentEnd | Waiting {
+    const target = this.#target
+    const steps = target?.steps
+    if (target === undefined || steps === undefined)
+      throw new CaissonError('invalid_argument', 'The component does not wait.')
+    this.#wait.begin(steps.core)
+    return this.#turn(target, control, () => {
+      this.#wait.rewind(answer)
+      return this.#ended(steps, steps.core(...steps.blank))
+    })
+  }
+
+  /** Which import the call waits in. */
+  get waitsIn(): { readonly interface: string; readonly name: string } | undefined {
+    const at = this.#wait.suspension?.at
+    return at && { interface: at.module, name: at.name }
+  }
+
+  #ended(steps: CallSteps, returned: unknown): { readonly value: unknown } | undefined {
+    this.#domain.checkAlive()
+    return this.#wait.finishUnwind() ? undefined : { value: steps.end(returned) }
+  }
+
+  /** @param act undefined where the guest waits */
+  #turn(
+    target: ComponentFunction,
+    control: TurnControl,
+    act: () => { readonly value: unknown } | undefined,
+  ): ComponentEnd | Waiting {
+    this.#state = 'busy'
+    this.#target = target
+    this.#beginAt(control.deadline, control.aborted)
+    this.#domain.budget.reset()
+    this.#domain.nesting = 0
+    let end: ComponentEnd | Waiting
+    try {
+      const done = act()
+      end = done === undefined ? { status: 'waiting' } : { status: 'completed', value: done.value }
+    } catch (error) {
+      end = this.#endOf(error)
+    }
+    this.#pause()
+    const isAlive = end.status === 'completed' || end.status === 'waiting'
+    if (isAlive && this.#gauge.stopReason !== undefined) end = this.#endOf(undefined)
+    if (end.status === 'waiting') return end
+    this.#target = undefined
+    this.#state = end.status === 'completed' ? 'idle' : 'over'
+    return end
+  }
+
+  /** Fuel used so far, by all calls. */
+  get fuelUsed(): number {
+    return this.#gauge.consumed
+  }
+
+  /** Takes up a call of a captured instance that waits. @throws CaissonError `corrupted` */
+  goOn(name: string): void {
+    const target = this.#functions.get(name)
+    if (target?.steps === undefined || this.#wait.suspension === undefined)
+      throw new CaissonError('corrupted', 'The captured component waits in no call of its own.')
+    this.#target = target
+    this.#state = 'busy'
+  }
+
+  /** Between two turns. */
+  get parts(): InstanceParts {
+    return { guest: this.#captured, handles: this.#handles, resources: this.#resources }
+  }
+
+  get #captured(): CapturedGuest {
+    const { entry, core, suspension } = this.#wait
+    return {
+      instances: this.#cores,
+      ended: this.#state === 'over',
+      fuelUsed: this.#gauge.consumed,
+      suspension,
+      entered:
+        suspension === undefined || core === undefined || entry === undefined
+          ? undefined
+          : { instance: this.#cores.indexOf(core), name: entry },
+      adopt: (index, name, waits, fuelUsed) => {
+        const made = this.#cores[index]
+        const entered = made?.exports[name]
+        if (made === undefined || made !== core || typeof entered !== 'function')
+          throw new CaissonError('corrupted', 'The captured component waits in a module that cannot wait.')
+        this.#adoptFuel(fuelUsed)
+        this.#wait.begin(entered as CallSteps['core'])
+        this.#wait.adopt(waits)
+      },
+      adoptFuel: (fuelUsed) => this.#adoptFuel(fuelUsed),
+    }
+  }
+
+  #adoptFuel(fuelUsed: number): void {
+    this.#gauge.reset(this.#options.limits.fuel, fuelUsed)
+    this.#paused = false
+  }
+
   #check({ type }: ComponentFunction, args: readonly unknown[]): readonly unknown[] {
     if (type.params.length === 0 && args.length === 0) return args
     const { bytesIn } = this.#options.limits
@@ -198,7 +352,7 @@ export class ComponentInstance implements OpenComponent {
   ): ComponentOutcome {
     const { monotonic } = this.#options
     const begun = monotonic()
-    this.#beginAt(begun, signal)
+    this.#beginAt(begun + this.#options.limits.wallMs, signal && ((): boolean => signal.aborted))
     this.#domain.budget.reset()
     let end: ComponentEnd
     try {
@@ -215,13 +369,12 @@ export class ComponentInstance implements OpenComponent {
   }
 
   #begin(signal: AbortSignal | undefined): void {
-    this.#beginAt(this.#options.monotonic(), signal)
+    const { limits, monotonic } = this.#options
+    this.#beginAt(monotonic() + limits.wallMs, signal && ((): boolean => signal.aborted))
   }
 
-  #beginAt(now: number, signal: AbortSignal | undefined): void {
+  #beginAt(deadline: number, aborted: (() => boolean) | undefined): void {
     const { limits } = this.#options
-    const deadline = now + limits.wallMs
-    const aborted = signal && ((): boolean => signal.aborted)
     this.#memoryRefused = false
     if (this.#paused) this.#gauge.goOn(deadline, aborted)
     else this.#gauge.begin(limits.stackBytes, deadline, aborted)
@@ -275,17 +428,33 @@ export class ComponentInstance implements OpenComponent {
         drop: (resource) => this.#options.imports.dropResource(path, name, resource),
       }),
       runDestructor: (act) => this.#runDestructor(act),
+      handlesMade: (handles) => void this.#handles.push(handles),
+      resourceMade: (resource) => void this.#resources.push(resource),
     }
   }
 
   #import(path: string, name: string, type: FunctionType): ComponentFunction {
     const call = this.#options.imports.func(path, name, type) as ImportCall
-    return {
+    const plain = {
       type,
-      call: (args) => {
+      call: (args: readonly unknown[]): unknown => {
         const answer = call(args)
         if (answer !== SUSPENDED) this.#gauge.hostWorked()
         return answer
+      },
+    }
+    if (!this.#prepared.cores.some(({ manifest }) => manifest.suspends.length > 0)) return plain
+    const wait = this.#wait
+    const at = { module: path, name }
+    return {
+      type,
+      call: (args) => {
+        const come = wait.takeAnswer()
+        return come === undefined ? plain.call(args) : come()
+      },
+      wait: {
+        enter: (core) => wait.enter(at, core),
+        suspend: (core) => wait.suspend(at, core, this.#domain.nesting),
       },
     }
   }
@@ -294,7 +463,11 @@ export class ComponentInstance implements OpenComponent {
   #runDestructor(act: () => void): void {
     if (this.#state === 'over') return
     if (this.#state === 'busy') {
+      if (this.#wait.suspension !== undefined)
+        throw new CaissonError('busy', 'The component waits inside of a call.')
+      this.#domain.nesting += 1
       act()
+      this.#domain.nesting -= 1
       return
     }
     this.#state = 'busy'
@@ -328,8 +501,11 @@ export class ComponentInstance implements OpenComponent {
       this.#gauge.halt('memory')
       throw new GuestFault('The modules of the component need more memory than there is.')
     }
+    const made = { manifest, exports }
+    this.#cores.push(made)
+    if (manifest.suspends.length > 0) this.#wait.attach(made)
     const start = exports[START_EXPORT]
-    if (manifest.hasStart && typeof start === 'function') start()
+    if (this.#options.restores !== true && manifest.hasStart && typeof start === 'function') start()
     return exports
   }
 
@@ -339,12 +515,14 @@ export class ComponentInstance implements OpenComponent {
     this.#domain.fail(error)
     const { limits } = this.#options
     const reason = this.#gauge.stopReason
+    if (error instanceof GuestStop) return error.end
+    if (error instanceof RefusedCall) return failed(error.failure.code, error.message)
     if (error instanceof GuestExit) return { status: 'exited', exitCode: error.exitCode }
     if (reason === 'aborted')
       return { status: 'failed', error: { name: 'Error', code: 'aborted', message: 'The call was aborted.' } }
     if (reason !== undefined && reason !== 'fault' && reason !== 'bytes') return exhausted(reason, limits)
     if (CaissonError.is(error, 'value_too_large')) return exhausted('bytes', limits, 'bytesOut')
-    if (error instanceof RangeError) return exhausted('stack', limits)
+    if (error instanceof RangeError || this.#wait.unwinds) return exhausted('stack', limits)
     if (error instanceof GuestFault) return failed('trapped', error.message)
     if (error instanceof WebAssembly.RuntimeError) {
       if (this.#memoryRefused) return exhausted('memory', limits)
@@ -362,8 +540,17 @@ export class ComponentInstance implements OpenComponent {
     return this.#domain.fault
   }
 
-  /** Refuses further calls and lets go of everything. */
-  [DISPOSE](): void {
+  static {
+    // Not written as a method: the declaration of one whose key is a constant has to be inferred.
+    Object.defineProperty(ComponentInstance.prototype, DISPOSE, {
+      value: ComponentInstance.prototype.dispose,
+    })
+  }
+
+  declare readonly [Symbol.dispose]: () => void
+
+  /** Refuses further calls and lets go of everything. Also at the key of `using`. */
+  dispose(): void {
     this.#state = 'over'
     this.#functions = new Map()
     this.#memories.clear()

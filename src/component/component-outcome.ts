@@ -33,3 +33,14 @@ export class GuestExit extends Error {
     this.exitCode = exitCode
   }
 }
+
+/** Ends the guest that calls an import, as what it says. */
+export class GuestStop extends Error {
+  override readonly name = 'GuestStop'
+  readonly end: ComponentEnd
+
+  constructor(end: ComponentEnd) {
+    super('The guest was stopped.')
+    this.end = end
+  }
+}

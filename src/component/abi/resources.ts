@@ -9,6 +9,7 @@
  * 4. A table holds at most `MOST_HANDLES` handles, whatever the guest makes.
  */
 import { DISPOSE } from '../../base/disposal.ts'
+import { CaissonError } from '../../base/errors.ts'
 import { GuestFault } from './guest-memory.ts'
 import type { ResourceType } from './wit-type.ts'
 
@@ -20,6 +21,8 @@ export interface LiveResource extends ResourceType {
   readonly owner: HandleTable | undefined
   /** Ends one, by its representation. */
   readonly drop: (representation: unknown) => void
+  /** Of those that a guest made: how many of them the embedder holds. */
+  readonly outside?: { count: number }
 }
 
 /**
@@ -36,6 +39,7 @@ export class GuestResource {
     this.#resource = resource
     this.#representation = representation
     this.#borrowed = scope !== undefined
+    if (scope === undefined && resource.outside !== undefined) resource.outside.count += 1
     scope?.atEnd(() => this.#forget())
   }
 
@@ -84,6 +88,8 @@ export class GuestResource {
   }
 
   #forget(): void {
+    const { outside } = this.#resource
+    if (!this.#gone && !this.#borrowed && outside !== undefined) outside.count -= 1
     this.#gone = true
     this.#representation = undefined
   }
@@ -96,6 +102,23 @@ interface Handle {
   /** Of a borrowed one: the call that lent it to the guest. */
   readonly scope: BorrowScope | undefined
   lent: number
+}
+
+/** A handle as data: which type, in the order in which types came to life, and what the guest or the host calls it. */
+export interface HandleState {
+  readonly type: number
+  readonly of: 'guest' | 'wasi'
+  readonly id: number
+}
+
+export interface HandleTableState {
+  readonly slots: readonly (HandleState | null)[]
+  /** Places that are used again, the last one first. */
+  readonly free: readonly number[]
+}
+
+function contradicts(): CaissonError {
+  return new CaissonError('corrupted', 'The handles of a captured component contradict themselves.')
 }
 
 /** What one call lends, and has lent to it. */
@@ -181,6 +204,46 @@ export class HandleTable {
     this.#handles[index] = undefined
     this.#free.push(index)
     return handle.representation
+  }
+
+  /**
+   * The table as data.
+   * @param write what stands for a resource type, and for a representation
+   * @throws CaissonError `unsupported` for handles that belong to a call
+   */
+  capture(write: (resource: LiveResource, representation: unknown) => HandleState): HandleTableState {
+    const slots = this.#handles.slice(1).map((handle) => {
+      if (handle === undefined) return null
+      const { resource, representation, own, lent } = handle
+      if (own && lent === 0) return write(resource, representation)
+      throw new CaissonError(
+        'unsupported',
+        `The component cannot be captured: it is inside of a call that was lent a "${resource.name}".`,
+        { details: { obstacle: resource.name } },
+      )
+    })
+    return { slots, free: [...this.#free] }
+  }
+
+  /**
+   * Puts a captured table into this one.
+   * @throws CaissonError `corrupted`; what `read` throws
+   */
+  restore(
+    state: unknown,
+    read: (held: unknown) => { readonly resource: LiveResource; readonly representation: unknown },
+  ): void {
+    const { slots, free } = (state ?? {}) as Partial<HandleTableState>
+    if (!Array.isArray(slots) || !Array.isArray(free) || slots.length > MOST_HANDLES) throw contradicts()
+    const places = new Set(free as readonly unknown[])
+    const areFree = slots.every((slot, at) => (slot === null) === places.has(at + 1))
+    const empty = slots.filter((slot) => slot === null).length
+    if (!areFree || places.size !== free.length || free.length !== empty) throw contradicts()
+    this.#handles.length = 1
+    for (const slot of slots as readonly unknown[])
+      this.#handles.push(slot === null ? undefined : { ...read(slot), own: true, scope: undefined, lent: 0 })
+    this.#free.length = 0
+    for (const place of free as readonly number[]) this.#free.push(place)
   }
 
   /** Ends everything that the guest still owns of the host's. */

@@ -13,7 +13,7 @@ import type { SamePage } from '../../ports/page-tools.ts'
 import { dirtyPages } from '../../snapshot/dirty-pages.ts'
 import { PAGE_BYTES, type PageTree } from '../../snapshot/page-tree.ts'
 import { START_EXPORT } from '../../wasm/meter-options.ts'
-import type { CoreGuest, CoreInstance } from './core-guest.ts'
+import type { CoreInstance } from './core-guest.ts'
 import type { CoreType } from './core-manifest.ts'
 import { MEMORY_EXPORT } from './expose-state.ts'
 import type { Suspension } from './unwind-area.ts'
@@ -30,13 +30,26 @@ export interface CoreState {
   readonly suspended: (Suspension & { readonly instance: number; readonly entry: string }) | null
 }
 
+/** What a capture is made of: a `CoreGuest`, or whatever else holds core instances. */
+export interface CapturedGuest {
+  /** In the order in which they were made. */
+  readonly instances: readonly CoreInstance[]
+  readonly ended: boolean
+  readonly fuelUsed: number
+  readonly suspension: Suspension | undefined
+  /** Where it was entered that is suspended now: index of the instance, and export. */
+  readonly entered: { readonly instance: number; readonly name: string } | undefined
+  adopt(index: number, name: string, suspension: Suspension, fuelUsed: number): void
+  adoptFuel(fuelUsed: number): void
+}
+
 /** A capture whose state is that of a core guest. */
 export interface CoreCapture extends MachineCapture {
   readonly state: CoreState
 }
 
 /** The guest's memory as it is now, empty if it has none. @throws CaissonError `unsupported` for several memories */
-export function coreMemory(guest: CoreGuest): WebAssembly.Memory | undefined {
+export function coreMemory(guest: CapturedGuest): WebAssembly.Memory | undefined {
   const owners = guest.instances.filter(({ manifest }) => manifest.ownsMemory)
   if (owners.length > 1) throw cannot('has several memories')
   return owners[0]?.exports[MEMORY_EXPORT] as WebAssembly.Memory | undefined
@@ -48,7 +61,7 @@ export function coreMemory(guest: CoreGuest): WebAssembly.Memory | undefined {
  * @param known what `changes` are relative to: the empty tree, a base image, or the last capture
  * @throws CaissonError `unsupported` with what cannot be captured, `isolate_destroyed`
  */
-export function captureCore(guest: CoreGuest, known: PageTree, same?: SamePage): CoreCapture {
+export function captureCore(guest: CapturedGuest, known: PageTree, same?: SamePage): CoreCapture {
   if (guest.ended) throw new CaissonError('isolate_destroyed', 'The guest has ended and cannot be captured.')
   for (const { manifest } of guest.instances) {
     const [obstacle] = manifest.captureObstacles
@@ -60,7 +73,7 @@ export function captureCore(guest: CoreGuest, known: PageTree, same?: SamePage):
   return { memoryBytes: bytes.length, changes, state: stateOf(guest) }
 }
 
-function stateOf(guest: CoreGuest): CoreState {
+function stateOf(guest: CapturedGuest): CoreState {
   const { suspension, entered } = guest
   return {
     fuelUsed: guest.fuelUsed,
@@ -81,7 +94,7 @@ function stateOf(guest: CoreGuest): CoreState {
  * @throws CaissonError `corrupted` when it contradicts itself or the modules, `machine_lost` where the host has no room
  */
 export function restoreCore(
-  guest: CoreGuest,
+  guest: CapturedGuest,
   from: { readonly memoryBytes: number; readonly changes: Iterable<MemoryChange>; readonly state: unknown },
   base: PageTree,
 ): void {
@@ -97,7 +110,7 @@ export function restoreCore(
 }
 
 function restoreMemory(
-  guest: CoreGuest,
+  guest: CapturedGuest,
   memoryBytes: number,
   changes: Iterable<MemoryChange>,
   base: PageTree,
@@ -131,7 +144,7 @@ function putPage(bytes: Uint8Array, index: number, page: Uint8Array | undefined)
   else bytes.set(page, start)
 }
 
-function checkState(guest: CoreGuest, given: unknown): CoreState {
+function checkState(guest: CapturedGuest, given: unknown): CoreState {
   const state = given as Partial<CoreState> | null
   if (typeof state !== 'object' || state === null) throw corrupted('its state is no object')
   const { fuelUsed, globals, suspended } = state
@@ -150,7 +163,7 @@ function checkState(guest: CoreGuest, given: unknown): CoreState {
   return state as CoreState
 }
 
-function checkSuspended(guest: CoreGuest, given: unknown): void {
+function checkSuspended(guest: CapturedGuest, given: unknown): void {
   const suspended = given as Partial<NonNullable<CoreState['suspended']>> | null | undefined
   const instance = guest.instances[suspended?.instance ?? -1]
   const { at, args, stack, entry } = suspended ?? {}

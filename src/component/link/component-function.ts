@@ -6,7 +6,8 @@
  *    returns zero.
  * 2. While a guest's allocator or clean-up runs for us it may not call out (`mayLeave`).
  * 3. An import whose call is suspended is called again with the same core values when it may go on. Its arguments were
- *    lifted the first time: handles that it gave away are not looked for twice.
+ *    lifted the first time: handles that it gave away are not looked for twice. (In another process they are lifted again:
+ *    nothing that has handles is suspended there.)
  *
  * Source: CanonicalABI.md, "canon lift" and "canon lower".
  */
@@ -27,6 +28,27 @@ export interface ComponentFunction {
   readonly type: FunctionType
   /** @param args checked, or lifted out of another guest */
   call(args: readonly unknown[]): unknown
+  /** Of a guest's function: the same in steps, for a call that may be suspended in the second. */
+  readonly steps?: CallSteps
+  /** Of a function of the host: the two ends of a wait. */
+  readonly wait?: HostWait
+}
+
+export interface CallSteps {
+  /** Core values of the arguments. */
+  begin(args: readonly unknown[]): readonly (number | bigint)[]
+  readonly core: CoreFunction
+  /** Core values of the right types, which a function that is entered again does not look at. */
+  readonly blank: readonly (number | bigint)[]
+  /** @param returned what `core` returned */
+  end(returned: unknown): unknown
+}
+
+export interface HostWait {
+  /** As the guest calls, before anything of its memory is read. @returns the core values that the call was made with first */
+  enter(core: readonly unknown[]): readonly unknown[]
+  /** The call is `SUSPENDED`: the guest goes back to where it was entered. */
+  suspend(core: readonly unknown[]): void
 }
 
 export type CoreFunction = (...args: unknown[]) => unknown
@@ -72,7 +94,7 @@ function contextOf(state: InstanceState, options: LinkedOptions): ValueContext {
 
 /** Gives the context of a call: one for all where no handle takes part, since then no call changes it. */
 function contexts(state: InstanceState, options: LinkedOptions, type: FunctionType): () => ValueContext {
-  if (type.tuple?.handles === true || type.result?.handles === true) return () => contextOf(state, options)
+  if (hasHandles(type)) return () => contextOf(state, options)
   const shared = contextOf(state, options)
   return () => shared
 }
@@ -88,30 +110,62 @@ export function liftFunction(
   const inMemory = tuple !== undefined && tuple.flat === undefined
   const resultFlat = result?.flat
   const contextFor = contexts(state, options, type)
+  const { domain } = state
+  const flatten = (cx: ValueContext, args: readonly unknown[]): (number | bigint)[] => {
+    const flat: (number | bigint)[] = []
+    if (inMemory) flat.push(storeTuple(cx, type, args))
+    else for (const [index, { type: param }] of params.entries()) lowerFlat(cx, param, args[index], flat)
+    return flat
+  }
+  const finish = (cx: ValueContext, returned: unknown): unknown => {
+    domain.checkAlive()
+    const value =
+      result === undefined
+        ? undefined
+        : resultFlat?.length === 1
+          ? liftFlat(cx, result, new FlatReader([returned], resultFlat))
+          : loadAt(cx, result, pointerOf(returned))
+    const { postReturn } = options
+    if (postReturn !== undefined) {
+      closed(state, () => (result === undefined ? postReturn() : postReturn(returned)))
+      domain.checkAlive()
+    }
+    cx.scope.end()
+    return value
+  }
   return {
     type,
     call(args) {
       const cx = contextFor()
-      const flat: (number | bigint)[] = []
-      if (inMemory) flat.push(storeTuple(cx, type, args))
-      else for (const [index, { type: param }] of params.entries()) lowerFlat(cx, param, args[index], flat)
+      const flat = flatten(cx, args)
+      domain.nesting += 1
       const returned = flat.length === 0 ? core() : core(...flat)
-      state.domain.checkAlive()
-      const value =
-        result === undefined
-          ? undefined
-          : resultFlat?.length === 1
-            ? liftFlat(cx, result, new FlatReader([returned], resultFlat))
-            : loadAt(cx, result, pointerOf(returned))
-      const { postReturn } = options
-      if (postReturn !== undefined) {
-        closed(state, () => (result === undefined ? postReturn() : postReturn(returned)))
-        state.domain.checkAlive()
-      }
-      cx.scope.end()
-      return value
+      domain.nesting -= 1
+      return finish(cx, returned)
     },
+    ...(!hasHandles(type) && { steps: stepsOf(core, type, contextFor(), flatten, finish) }),
   }
+}
+
+/** Of functions without handles only: their context is the same in every call, and nothing of it has to be kept. */
+function stepsOf(
+  core: CoreFunction,
+  { tuple }: FunctionType,
+  cx: ValueContext,
+  flatten: (cx: ValueContext, args: readonly unknown[]) => (number | bigint)[],
+  finish: (cx: ValueContext, returned: unknown) => unknown,
+): CallSteps {
+  const flat: readonly CoreType[] = tuple === undefined ? [] : (tuple.flat ?? ['i32'])
+  return {
+    begin: (args) => flatten(cx, args),
+    core,
+    blank: flat.map((one) => (one === 'i64' ? 0n : 0)),
+    end: (returned) => finish(cx, returned),
+  }
+}
+
+function hasHandles({ tuple, result }: FunctionType): boolean {
+  return tuple?.handles === true || result?.handles === true
 }
 
 function storeTuple(cx: ValueContext, { tuple }: FunctionType, args: readonly unknown[]): number {
@@ -153,14 +207,18 @@ export function lowerFunction(
     return target.type.params.map(({ type }) => liftFlat(cx, type, flat))
   }
 
-  return (...core) => {
+  const { wait } = target
+
+  return (...given) => {
     if (domain.over) return zero
     try {
+      const core = wait === undefined ? given : wait.enter(given)
       if (!state.mayLeave) throw new GuestFault('The guest called out where it may not.')
       const cx = parked?.cx ?? contextFor()
       const args = parked?.args ?? liftArgs(cx, core)
       const answer = target.call(args)
       if (answer === SUSPENDED) {
+        wait?.suspend(core)
         parked = { cx, args }
         return zero
       }

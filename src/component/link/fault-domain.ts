@@ -11,6 +11,8 @@ export class FaultDomain {
   #fault: { readonly error: unknown } | undefined
   /** Of the call that is under way; whoever begins one resets it. */
   readonly budget: ValueBudget
+  /** Frames of the host that stand between the outermost call and the guest code that runs: of calls between components. */
+  nesting = 0
 
   /** @param stopGuest makes guest code end at its next check: a fault was found below it, and imports do not throw */
   constructor(limits: Pick<ValueLimits, 'bytes' | 'nodes'>, stopGuest: () => void) {

@@ -48,6 +48,9 @@ export interface LinkHost {
   resource(path: string, name: string): LiveResource
   /** Runs a destructor of the guest's, whether or not it is at work. */
   runDestructor(act: () => void): void
+  /** Told of each component instance, and of each resource type, in the order in which they come to life. */
+  handlesMade?(handles: HandleTable): void
+  resourceMade?(resource: LiveResource): void
 }
 
 /** @throws CaissonError `invalid_component`, `unsupported_feature`; what instantiating core modules throws */
@@ -73,6 +76,7 @@ class ComponentLinker {
     this.#count()
     const { domain } = this.#host
     const state: InstanceState = { handles: new HandleTable(), domain, mayLeave: true }
+    this.#host.handlesMade?.(state.handles)
     const scope = new LinkScope(parent)
     const exports = new Map<string, LinkedItem>()
     for (const definition of ast.definitions) {
@@ -175,20 +179,26 @@ class ComponentLinker {
         this.#hostFunctions.add(item)
         return { sort: 'func', item }
       },
-      resource: (own) => this.#host.resource(path, own),
+      resource: (own) => this.#made(this.#host.resource(path, own)),
     })
     return linkDescribed(scope, is, by, ROOT, name)
   }
 
   #newResource(destructor: number | undefined, scope: LinkScope, state: InstanceState): LiveResource {
     const run = destructor === undefined ? undefined : scope.get('core func', destructor)
-    return {
+    return this.#made({
       name: 'resource',
       owner: state.handles,
+      outside: { count: 0 },
       drop: (representation) => {
         if (run !== undefined) this.#host.runDestructor(() => run(representation))
       },
-    }
+    })
+  }
+
+  #made(resource: LiveResource): LiveResource {
+    this.#host.resourceMade?.(resource)
+    return resource
   }
 
   #canon(canon: CanonDefinition, scope: LinkScope, state: InstanceState): void {
