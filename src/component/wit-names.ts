@@ -73,3 +73,17 @@ export function sameName(one: string, other: string, both: string): CaissonError
     { details: { names: [one, other] } },
   )
 }
+
+/** What WIT reads as itself, and not as a name. */
+const WORDS: ReadonlySet<string> = new Set(
+  (
+    'as async bool borrow char constructor enum error-context export f32 f64 flags from func future import include ' +
+    'interface list map option own package record resource result s16 s32 s64 s8 static stream string tuple type u16 ' +
+    'u32 u64 u8 use variant with world'
+  ).split(' '),
+)
+
+/** A name as it stands in the text of a package. */
+export function witId(name: string): string {
+  return WORDS.has(name) ? `%${name}` : name
+}
