@@ -8,7 +8,7 @@ export function openNodeWorker(script: URL): WorkerPort {
   const worker = new Worker(script, { execArgv: [] })
   worker.unref()
   return {
-    post: (message) => worker.postMessage(message),
+    post: (message, moved = []) => worker.postMessage(message, [...moved]),
     listen(onMessage, onFailure) {
       worker.removeAllListeners()
       worker.on('message', (message: unknown) => onMessage(message))

@@ -5,7 +5,7 @@ import type { WorkerPort } from '../../src/ports/worker-port.ts'
 export function openWebWorker(create: () => Worker): WorkerPort {
   const worker = create()
   return {
-    post: (message) => worker.postMessage(message),
+    post: (message, moved = []) => worker.postMessage(message, [...moved]),
     listen(onMessage, onFailure) {
       worker.onmessage = (event: MessageEvent<unknown>) => onMessage(event.data)
       worker.onerror = (event) => {

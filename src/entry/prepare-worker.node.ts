@@ -5,6 +5,6 @@ import { PrepareHost } from '../component/core/prepare-host.ts'
 
 if (parentPort !== null) {
   const port = parentPort
-  const host = new PrepareHost((reply) => port.postMessage(reply), loadBinaryenAsyncify)
+  const host = new PrepareHost((reply, moved) => port.postMessage(reply, moved), loadBinaryenAsyncify)
   port.on('message', (message) => void host.receive(message))
 }

@@ -78,7 +78,20 @@ const SCANNED = 0.2
  * is done, from 0 to 1. What it returns and throws is that of `meter`.
  */
 export function* meterSteps(wasm: Uint8Array, options: MeterOptions): Generator<number, Metered, void> {
-  const module = prepareModule(capModule(parseModule(wasm), options), options)
+  return yield* meterModuleSteps(parseModule(wasm), wasm.length, options)
+}
+
+/**
+ * As `meterSteps`, of a module that was parsed: of what `encodeModule` would make of it, without making it.
+ *
+ * @param bytesIn for the report
+ */
+export function* meterModuleSteps(
+  parsed: Module,
+  bytesIn: number,
+  options: MeterOptions,
+): Generator<number, Metered, void> {
+  const module = prepareModule(capModule(parsed, options), options)
   const context = codeContext(module)
   const functions = Math.max(1, module.functions.length)
   const looks = scanSteps(module, context)
@@ -89,7 +102,7 @@ export function* meterSteps(wasm: Uint8Array, options: MeterOptions): Generator<
   let step = work.next()
   for (; step.done !== true; step = work.next()) yield SCANNED + ((1 - SCANNED) * step.value) / functions
   const metered = encodeModule(step.value)
-  return { wasm: metered, report: pass.report(wasm.length, metered.length) }
+  return { wasm: metered, report: pass.report(bytesIn, metered.length) }
 }
 
 /** Engines refuse longer bodies. */

@@ -9,9 +9,9 @@
  */
 import { CaissonError } from '../../base/errors.ts'
 import type { Asyncify } from '../../ports/asyncify.ts'
-import { encodeModule, parseModule } from '../../wasm/binary.ts'
+import { parseModule } from '../../wasm/binary.ts'
 import { capModule } from '../../wasm/cap.ts'
-import { meterSteps } from '../../wasm/meter.ts'
+import { meterModuleSteps } from '../../wasm/meter.ts'
 import type { MeterProfile } from '../../wasm/meter-options.ts'
 import { type ImportType, indexSpaces, type Module } from '../../wasm/module.ts'
 import { checkCoreFeatures } from './core-features.ts'
@@ -88,7 +88,7 @@ export function* prepareCoreSteps(
   capModule(original, caps)
   const suspendable = suspends.length === 0 ? original : makeSuspendable(bytes, original, options)
   const exposed = exposeState(suspendable)
-  const { wasm, report } = yield* meterSteps(encodeModule(exposed.module), {
+  const { wasm, report } = yield* meterModuleSteps(exposed.module, bytes.length, {
     profile: options.profile,
     ...caps,
     counters: options.counters ?? 'own',

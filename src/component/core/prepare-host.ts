@@ -8,10 +8,14 @@ import type { PrepareMessage, PrepareReply } from './prepare-protocol.ts'
 const STEP = 0.01
 
 export class PrepareHost {
-  readonly #post: (reply: PrepareReply) => void
+  readonly #post: (reply: PrepareReply, moved: ArrayBuffer[]) => void
   readonly #loadAsyncify: () => Promise<Asyncify>
 
-  constructor(post: (reply: PrepareReply) => void, loadAsyncify: () => Promise<Asyncify>) {
+  /** @param post `moved` are buffers of the reply that are handed over */
+  constructor(
+    post: (reply: PrepareReply, moved: ArrayBuffer[]) => void,
+    loadAsyncify: () => Promise<Asyncify>,
+  ) {
     this.#post = post
     this.#loadAsyncify = loadAsyncify
   }
@@ -27,18 +31,16 @@ export class PrepareHost {
       for (; step.done !== true; step = steps.next()) {
         if (step.value < told + STEP) continue
         told = step.value
-        this.#post({ type: 'progress', done: told })
+        this.#post({ type: 'progress', done: told }, [])
       }
-      this.#post({ type: 'prepared', prepared: step.value })
+      const { buffer } = step.value.wasm
+      this.#post({ type: 'prepared', prepared: step.value }, buffer instanceof ArrayBuffer ? [buffer] : [])
     } catch (error) {
       const isOurs = CaissonError.is(error)
       const message = error instanceof Error ? error.message : String(error)
-      this.#post({
-        type: 'error',
-        code: isOurs ? error.code : 'invalid_module',
-        message: message.slice(0, 2_000),
-        details: isOurs ? error.details : {},
-      })
+      const code = isOurs ? error.code : 'invalid_module'
+      const details = isOurs ? error.details : {}
+      this.#post({ type: 'error', code, message: message.slice(0, 2_000), details }, [])
     }
   }
 }

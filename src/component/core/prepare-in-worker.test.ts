@@ -9,6 +9,7 @@ import { openNodeWorker } from '../../../host-bindings/system/worker-port.node.t
 import type { WorkerPort } from '../../ports/worker-port.ts'
 import { assemble } from '../../wasm/assemble.testkit.ts'
 import { prepareCore } from './prepare-core.ts'
+import { PrepareHost } from './prepare-host.ts'
 import { prepareCoreInWorker } from './prepare-in-worker.ts'
 
 const OPTIONS = { profile: 'v8', maxMemoryPages: 1_024 } as const
@@ -67,14 +68,48 @@ describe('prepareCoreInWorker', () => {
     expect(opened).toBe(before)
   })
 
+  it('hands buffers over, and leaves its caller the bytes (invariant 3)', async () => {
+    const bytes = new Uint8Array(3 * 1024 * 1024)
+    bytes.set(SMALL)
+    const moved: (readonly ArrayBuffer[])[] = []
+    const port: WorkerPort = {
+      ...openWorker(),
+      post(message, buffers = []) {
+        moved.push(buffers)
+        expect(Buffer.compare((message as { bytes: Uint8Array }).bytes, bytes)).toBe(0)
+        throw new Error('seen')
+      },
+    }
+    const prepared = prepareCoreInWorker(bytes, { ...OPTIONS, openWorker: () => port })
+    await expect(prepared).rejects.toThrow('seen')
+    expect(moved.map((buffers) => buffers.map(({ byteLength }) => byteLength))).toEqual([[bytes.length]])
+    expect(bytes.buffer.byteLength).toBe(bytes.length)
+    const replies: ArrayBuffer[][] = []
+    const host = new PrepareHost(
+      (reply, buffers) => {
+        if (reply.type === 'prepared') expect(buffers).toEqual([reply.prepared.wasm.buffer])
+        replies.push(buffers)
+      },
+      () => Promise.reject(new Error('not asked for')),
+    )
+    await host.receive({ type: 'prepare', bytes: SMALL, options: OPTIONS })
+    expect(replies.at(-1)).toHaveLength(1)
+  })
+
   it('prepares CPython while the host goes on, and tells how far it is', async () => {
     const python = readFileSync(pythonFile)
     const told: number[] = []
+    let turns = 0
+    const beating = setInterval(() => {
+      turns += 1
+    }, 1)
     const { wasm, manifest } = await prepareCoreInWorker(python, {
       ...OPTIONS,
       openWorker,
       onProgress: (done) => told.push(done),
     })
+    clearInterval(beating)
+    expect(turns).toBeGreaterThan(100)
     expect(told.length).toBeGreaterThan(50)
     expect(told).toEqual([...told].sort((a, b) => a - b))
     expect(WebAssembly.validate(wasm as BufferSource)).toBe(true)

@@ -4,6 +4,7 @@
  * 1. Each module gets a Worker of its own, which ends with it: what a hostile module makes of the tools in there is
  *    nobody else's.
  * 2. It ends at the deadline and at an abort, whatever the Worker is doing.
+ * 3. The host is never held up: its bytes are copied in pieces, and both ways buffers are handed over, not copied.
  */
 import { CaissonError } from '../../base/errors.ts'
 import type { WorkerPort } from '../../ports/worker-port.ts'
@@ -34,6 +35,8 @@ export async function prepareCoreInWorker(
 ): Promise<PreparedCore> {
   const { openWorker, onProgress, signal, timeoutMs = DEFAULT_TIMEOUT_MS, ...rest } = options
   if (signal?.aborted === true) throw aborted()
+  const copy = await copyInPieces(bytes)
+  if (signal?.aborted === true) throw aborted()
   const port = openWorker()
   let timer: ReturnType<typeof setTimeout> | undefined
   let onAbort: (() => void) | undefined
@@ -52,13 +55,25 @@ export async function prepareCoreInWorker(
         (cause) =>
           reject(new CaissonError('machine_lost', 'The Worker that prepared the module died.', { cause })),
       )
-      port.post({ type: 'prepare', bytes, options: rest })
+      port.post({ type: 'prepare', bytes: copy, options: rest }, [copy.buffer])
     })
   } finally {
     clearTimeout(timer)
     if (onAbort !== undefined) signal?.removeEventListener('abort', onAbort)
     await port.terminate()
   }
+}
+
+/** Of a millisecond or less each. */
+const PIECE_BYTES: number = 2 * 1024 * 1024
+
+async function copyInPieces(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  const copy = new Uint8Array(bytes.length)
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    if (at > 0) await new Promise((resolve) => setTimeout(resolve, 0))
+    copy.set(bytes.subarray(at, at + PIECE_BYTES), at)
+  }
+  return copy
 }
 
 function late(timeoutMs: number): CaissonError {
