@@ -9,6 +9,8 @@
  * 4. Between turns no wasm frame is live: a suspended guest was unwound, and what it needs to go on is data
  *    (`Suspension`), not memory.
  * 5. No code of a module runs outside of a turn: a start function is run by `start`, under limits.
+ * 6. A guest is suspended only where every frame between its entry and the import is of the one module that is unwound
+ *    (`module-crossings.ts`); anywhere else it ends.
  */
 import { CaissonError } from '../../base/errors.ts'
 import { FuelGauge, type StopReason } from '../../machine/fuel-gauge.ts'
@@ -27,6 +29,7 @@ import {
 import { type CoreEnd, trapOf } from './core-end.ts'
 import type { CoreManifest, CoreType, SuspendingImport } from './core-manifest.ts'
 import { checkedResult, zeroOf } from './core-result.ts'
+import { ModuleCrossings } from './module-crossings.ts'
 import { type Suspension, UnwindArea } from './unwind-area.ts'
 
 /** A prepared module that the engine compiled. */
@@ -67,6 +70,7 @@ interface Exit {
 export class CoreGuest {
   readonly #options: CoreGuestOptions
   readonly #instances: CoreInstance[] = []
+  readonly #crossings = new ModuleCrossings()
   readonly #shared: { readonly fuel: WebAssembly.Global; readonly depth: WebAssembly.Global } | undefined
   #gauge: FuelGauge | undefined
   #inTurn = false
@@ -133,7 +137,7 @@ export class CoreGuest {
    * @param imports those of the original module; functions of the host have to come from `hostFunction` and
    *   `suspendingFunction`
    * @throws CaissonError `invalid_module` when it cannot be linked, or its segments do not fit; `machine_lost` where the
-   *   host has no room
+   *   host has no room; `unsupported` where a suspendable module shares tables or references with another one
    */
   instantiate(core: CompiledCore, imports: WebAssembly.Imports): CoreInstance {
     const { counters } = core.manifest
@@ -147,7 +151,8 @@ export class CoreGuest {
       meter[FUEL_IMPORT] = this.#shared.fuel
       meter[DEPTH_IMPORT] = this.#shared.depth
     }
-    const instance = link(core.module, { ...imports, [METER_NAMESPACE]: meter })
+    const linked = this.#crossings.link(core.manifest, imports, this.#instances)
+    const instance = link(core.module, { ...linked, [METER_NAMESPACE]: meter })
     const { exports } = instance
     this.#gauge ??= this.#openGauge({
       fuel: exports[FUEL_EXPORT] as WebAssembly.Global,
@@ -173,7 +178,7 @@ export class CoreGuest {
    */
   hostFunction(results: readonly CoreType[], invoke: HostFunction): HostFunction {
     const zero = zeroOf(results)
-    return (...args) => {
+    return this.#crossings.host((...args) => {
       if (this.#stops) return zero
       try {
         const result = checkedResult(results, invoke(...args))
@@ -183,7 +188,7 @@ export class CoreGuest {
         this.fault(error)
         return zero
       }
-    }
+    })
   }
 
   /**
@@ -198,7 +203,7 @@ export class CoreGuest {
     invoke: HostFunction = () => SUSPEND,
   ): HostFunction {
     const zero = zeroOf(results)
-    return (...args) => {
+    return this.#crossings.host((...args) => {
       if (this.#stops) return zero
       try {
         if (this.#area?.rewinds === true) {
@@ -213,7 +218,7 @@ export class CoreGuest {
           return this.#stops ? zero : result
         }
         const instance = of()
-        if (this.#nesting !== 1 || this.#entry?.instance !== instance) {
+        if (this.#nesting !== 1 || this.#crossings.open > 0 || this.#entry?.instance !== instance) {
           throw new CaissonError(
             'unsupported',
             `The guest called ${JSON.stringify(at.name.slice(0, 80))} where it cannot be suspended: inside of a call of its host, or of another module.`,
@@ -224,7 +229,7 @@ export class CoreGuest {
         this.fault(error)
       }
       return zero
-    }
+    })
   }
 
   /** Whether nothing that the guest asks for is done any more. */
@@ -328,6 +333,7 @@ export class CoreGuest {
     gauge.begin(this.#options.stackBytes, control.deadline, control.aborted)
     this.#inTurn = true
     this.#nesting = 1
+    this.#crossings.reset()
     let end: CoreEnd
     try {
       end = this.#returned(enter())

@@ -1,0 +1,99 @@
+/**
+ * Calls from one module of a guest into another, as far as suspending has to know of them.
+ *
+ * A module that is suspended is unwound by its own code. Code of another module between two of its frames would not be:
+ * it would go on with a result that nobody gave, and be called again when the guest resumes.
+ *
+ * 1. Functions of other modules that a suspendable module imports are counted while they are at work. While one is, the
+ *    guest cannot be suspended (`CoreGuest.suspendingFunction`).
+ * 2. There is no way around the count: what could carry functions between a suspendable module and another one (a table,
+ *    a reference) is refused when they are linked.
+ */
+import { CaissonError } from '../../base/errors.ts'
+import type { CoreInstance, HostFunction } from './core-guest.ts'
+import type { CoreImport, CoreManifest, CoreType } from './core-manifest.ts'
+
+export class ModuleCrossings {
+  readonly #hosts = new WeakSet<HostFunction>()
+  /** How many functions of other modules a suspendable module waits for. */
+  #open = 0
+
+  get open(): number {
+    return this.#open
+  }
+
+  /** A new turn: a trap leaves calls behind that never return. */
+  reset(): void {
+    this.#open = 0
+  }
+
+  /** Marks a function as one of the host's. */
+  host(invoke: HostFunction): HostFunction {
+    this.#hosts.add(invoke)
+    return invoke
+  }
+
+  /**
+   * The imports of a module that is linked to the others of its guest.
+   *
+   * @throws CaissonError `unsupported` (invariant 2)
+   */
+  link(
+    manifest: CoreManifest,
+    imports: WebAssembly.Imports,
+    others: readonly CoreInstance[],
+  ): WebAssembly.Imports {
+    const suspendable = manifest.suspends.length > 0
+    const theirs = new Set<unknown>()
+    for (const other of others)
+      if (other.manifest.suspends.length > 0)
+        for (const item of Object.values(other.exports)) theirs.add(item)
+    if (!suspendable && theirs.size === 0) return imports
+    const linked: Record<string, WebAssembly.ModuleImports> = {}
+    for (const wanted of manifest.imports) {
+      const value = imports[wanted.module]?.[wanted.name]
+      const isHosts = typeof value === 'function' && this.#hosts.has(value as HostFunction)
+      if (!isHosts && (suspendable || theirs.has(value))) refuseCarriers(wanted, value)
+      linked[wanted.module] ??= Object.create(null) as WebAssembly.ModuleImports
+      const items = linked[wanted.module] as WebAssembly.ModuleImports
+      if (value === undefined) continue
+      items[wanted.name] =
+        suspendable && !isHosts && typeof value === 'function' ? this.#counted(value as HostFunction) : value
+    }
+    return linked
+  }
+
+  #counted(call: HostFunction): HostFunction {
+    return (...args) => {
+      this.#open += 1
+      try {
+        return call(...args)
+      } finally {
+        this.#open -= 1
+      }
+    }
+  }
+}
+
+function refuseCarriers(wanted: CoreImport, value: unknown): void {
+  const { params = [], results = [] } = wanted.signature ?? {}
+  const types: readonly CoreType[] = [...params, ...results]
+  const held = value instanceof WebAssembly.Global ? heldBy(value) : undefined
+  const carries =
+    wanted.kind === 'table' || types.includes('ref') || typeof held === 'function' || held === null
+  // A vector cannot pass through the function that counts.
+  if (!carries && !types.includes('v128')) return
+  throw new CaissonError(
+    'unsupported',
+    `A module that can be suspended shares ${JSON.stringify(`${wanted.module}.${wanted.name}`.slice(0, 120))} with another module: code of that one could be in its way. Prepare it without suspends.`,
+  )
+}
+
+/** Vectors cannot be read. */
+function heldBy(global: WebAssembly.Global): unknown {
+  try {
+    return global.value
+  } catch {
+    return undefined
+  }
+}
