@@ -23,6 +23,9 @@ const FEATURES = [
   'ExceptionHandling',
 ] as const
 
+/** Names what it makes: the major version of the package that is taken. */
+export const BINARYEN_VERSION = 'binaryen-132'
+
 /** @throws CaissonError `unsupported` where the package is not installed */
 export async function loadBinaryenAsyncify(): Promise<Asyncify> {
   const { default: binaryen } = await import('binaryen').catch((cause: unknown) => {
@@ -33,7 +36,7 @@ export async function loadBinaryenAsyncify(): Promise<Asyncify> {
   let features = 0
   for (const name of FEATURES) features |= binaryen.Features[name] ?? 0
   return {
-    version: 'binaryen-132',
+    version: BINARYEN_VERSION,
     rewrite(wasm, imports) {
       let module: InstanceType<typeof binaryen.Module> | undefined
       try {

@@ -108,7 +108,9 @@ export async function openComponentInstance(
   return instance
 }
 
-export class ComponentInstance implements OpenComponent {
+export class ComponentInstance
+  implements Omit<OpenComponent, 'goOn' | 'waits' | 'checkpoint' | 'stateDigest' | 'stdout' | 'stderr'>
+{
   readonly #prepared: PreparedComponent
   readonly #options: ComponentInstanceOptions
   readonly #fuel = new WebAssembly.Global({ value: 'i64', mutable: true }, 0n)

@@ -1,4 +1,5 @@
 /** How a call of a component's export ended, as data: expected ends are never thrown. */
+import type { WaitingCall } from '../capability/approvals.ts'
 import type { LimitName } from '../machine/limits.ts'
 import type { GuestError } from '../machine/turn.ts'
 
@@ -20,8 +21,20 @@ export type ComponentEnd =
   | { readonly status: 'failed'; readonly error: GuestError }
   | { readonly status: 'exhausted'; readonly limit: LimitName; readonly message: string }
 
-/** After any other end than `completed` the instance takes no further call. */
-export type ComponentOutcome = ComponentEnd & { readonly usage: ComponentUsage }
+/** After any other end than `completed` and `suspended` the instance takes no further call. */
+export type ComponentOutcome = (ComponentEnd | ComponentSuspended) & { readonly usage: ComponentUsage }
+
+/**
+ * It was parked where it waits (`stopAtCall`, a person who has to decide, a call in doubt), and can be checkpointed there and
+ * gone on with.
+ */
+export interface ComponentSuspended {
+  readonly status: 'suspended'
+  /** What it waits for. None of it was invoked, but for what is in doubt. */
+  readonly pending: readonly WaitingCall[]
+  /** Ids of calls that may have taken effect before a restore: somebody has to decide. */
+  readonly inDoubt: readonly number[]
+}
 
 /** Thrown by an import that ends the guest because the guest asked for it. */
 export class GuestExit extends Error {

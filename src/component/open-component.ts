@@ -1,9 +1,13 @@
 /** A component that was opened, as its embedder holds it. What it does, and its invariants: `component-instance.ts`. */
+
+import type { WasiOutput } from '../ports/wasi-host.ts'
 import type { FunctionType } from './abi/wit-type.ts'
 import type { ComponentOutcome } from './component-outcome.ts'
 
 export interface CallOptions {
   readonly signal?: AbortSignal
+  /** Parks the call when it has asked for so many capabilities that are answered later: that one is not invoked. From 1. */
+  readonly stopAtCall?: number
 }
 
 export interface OpenComponent extends Disposable {
@@ -22,6 +26,25 @@ export interface OpenComponent extends Disposable {
    *   `isolate_destroyed`, `aborted`
    */
   call(name: string, args?: readonly unknown[], options?: CallOptions): Promise<ComponentOutcome>
+  /**
+   * Goes on with a call that is parked, of this instance or of the checkpoint that it was opened from.
+   * @throws CaissonError `invalid_argument` where none is
+   */
+  goOn(options?: Pick<CallOptions, 'signal'>): Promise<ComponentOutcome>
+  /** Whether a call is parked, and `goOn` goes on with it. */
+  readonly waits: boolean
+  /**
+   * Its state as bytes, between two calls or while a call waits for a capability: `openComponent` takes them as `from`, in
+   * another process too.
+   * @throws CaissonError `unsupported` with what cannot be captured, `busy`, `isolate_destroyed`, `encryption_required`,
+   *   `checkpoint_too_large`
+   */
+  checkpoint(): Promise<Uint8Array>
+  /** Digest of its whole state, equal on every runtime for equal histories. @throws CaissonError as `checkpoint` */
+  stateDigest(): string
+  /** What it wrote by now, at most `limits.logBytes` of each. */
+  readonly stdout: WasiOutput
+  readonly stderr: WasiOutput
   /** Refuses further calls and lets go of everything. */
   [Symbol.dispose](): void
 }

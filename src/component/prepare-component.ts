@@ -12,13 +12,14 @@
  *    stopped between them.
  */
 import { CaissonError } from '../base/errors.ts'
+import { parseModule } from '../wasm/binary.ts'
 import type { MeterProfile } from '../wasm/meter-options.ts'
 import type { ComponentAst, ParsedComponent } from './binary/component-ast.ts'
 import { readComponent } from './binary/read-component.ts'
-import { type ComponentShape, describeComponent } from './component-shape.ts'
-import type { CoreManifest, PreparedCore } from './core/core-manifest.ts'
+import { type ComponentShape, describeComponent, type ImportedFunction } from './component-shape.ts'
+import type { CoreManifest, PreparedCore, SuspendingImport } from './core/core-manifest.ts'
 import { inspectBinary } from './core/inspect-binary.ts'
-import { describeCoreOptions, prepareCoreSteps } from './core/prepare-core.ts'
+import { describeCoreOptions, type PrepareCoreOptions, prepareCoreSteps } from './core/prepare-core.ts'
 import type { PreparedCache } from './core/prepared-cache.ts'
 
 /** A core module that can be instantiated, and what its host goes by. */
@@ -43,6 +44,17 @@ export interface PrepareOptions {
   readonly signal?: AbortSignal
   /** Where the result is kept, and looked for first. */
   readonly cache?: PreparedCache | undefined
+  /** Left out, its guests wait in no import. */
+  readonly waits?: WaitOptions | undefined
+}
+
+/** How a component is made suspendable in some of its imports. */
+export interface WaitOptions {
+  /** All that `isAwaited` depends on, and the tool that `prepare` uses. */
+  readonly key: string
+  isAwaited(wanted: Pick<ImportedFunction, 'interface' | 'name'>): boolean
+  /** Prepares one core module, `options.suspends` included. */
+  prepare(bytes: Uint8Array, options: Omit<PrepareCoreOptions, 'asyncify'>): Promise<PreparedCore>
 }
 
 /** What the modules of a component are prepared with, beside the options. */
@@ -85,7 +97,12 @@ export async function meterComponent(
   const { cache, profile, maxMemoryPages } = options
   if (cache === undefined) return meterNew(bytes, options, monotonic)
   let made: MeteredComponent | undefined
-  const how = ['component', RULES, ...describeCoreOptions({ profile, maxMemoryPages, ...SHARED })]
+  const how = [
+    'component',
+    RULES,
+    ...describeCoreOptions({ profile, maxMemoryPages, ...SHARED }),
+    options.waits?.key ?? '',
+  ]
   const { data, parts } = await cache.prepare({ bytes, how }, async () => {
     made = await meterNew(bytes, options, monotonic)
     const { parsed, cores } = made
@@ -107,11 +124,20 @@ async function meterNew(
   monotonic: () => number,
 ): Promise<MeteredComponent> {
   const parsed = readComponent(bytes)
+  const { waits } = options
+  const at = waits === undefined ? [] : await awaitedImports(parsed, waits)
   const total = parsed.modules.reduce((sum, module) => sum + module.length, 1)
   const cores: PreparedCore[] = []
   let before = 0
   let since = monotonic()
   for (const module of parsed.modules) {
+    const suspends = at.length === 0 ? [] : importedOf(module, at)
+    if (waits !== undefined && suspends.length > 0) {
+      const { profile, maxMemoryPages } = options
+      cores.push(await waits.prepare(module, { profile, maxMemoryPages, ...SHARED, suspends }))
+      before += module.length
+      continue
+    }
     const steps = prepareCoreSteps(module, {
       profile: options.profile,
       maxMemoryPages: options.maxMemoryPages,
@@ -132,6 +158,25 @@ async function meterNew(
     before += module.length
   }
   return { parsed, cores }
+}
+
+/** What of the component's imports its guests wait in, as core modules name it. */
+async function awaitedImports(
+  parsed: ParsedComponent,
+  waits: WaitOptions,
+): Promise<readonly SuspendingImport[]> {
+  const { imports } = await describeComponent(parsed.root)
+  return imports
+    .filter((one) => waits.isAwaited(one))
+    .map(({ interface: module, name }) => ({ module, name }))
+}
+
+/** Those of them that a core module imports under their own names: it calls them itself, or through a module of jumps. */
+function importedOf(bytes: Uint8Array, at: readonly SuspendingImport[]): readonly SuspendingImport[] {
+  const { imports } = parseModule(bytes)
+  return at.filter(({ module, name }) =>
+    imports.some((one) => one.desc.kind === 'function' && one.module === module && one.name === name),
+  )
 }
 
 /** @throws CaissonError `invalid_module` */

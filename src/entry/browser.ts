@@ -60,6 +60,7 @@ export function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
       checkpoints: webCheckpointPorts,
       signatures: webSignatureCheck,
       typescript: packagedTypeScript,
+      modules: async () => ({ wasi: (await import('../../host-bindings/wasi/wasi-source.ts')).wasiSource }),
       engines: packagedEngines(),
       openWorker: () =>
         openWebWorker(() => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })),

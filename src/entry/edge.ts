@@ -38,6 +38,7 @@ export function openRuntime({ engine, ...options }: EdgeRuntimeOptions): Promise
       checkpoints: webCheckpointPorts,
       signatures: webSignatureCheck,
       typescript: packagedTypeScript,
+      modules: async () => ({ wasi: (await import('../../host-bindings/wasi/wasi-source.ts')).wasiSource }),
       engines: staticEngine({ manifest: ENGINE_MANIFEST, module: engine, guest, profile: 'v8' }),
     },
     options,

@@ -32,6 +32,13 @@ const workerScript = new URL(
   import.meta.url,
 )
 
+const prepareScript = new URL(
+  import.meta.url.endsWith('.ts')
+    ? '../../dist/src/entry/prepare-worker.node.js'
+    : './prepare-worker.node.js',
+  import.meta.url,
+)
+
 /** Opens a runtime with the engine that comes with the package. */
 export function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   return createRuntime(
@@ -45,6 +52,10 @@ export function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
       openWorker: () => openNodeWorker(workerScript),
       pageTools: nodePageTools,
       typescript: packagedTypeScript,
+      modules: async () => {
+        const { nodeModuleTools } = await import('../../host-bindings/wasi/node/module-tools.node.ts')
+        return nodeModuleTools(() => openNodeWorker(prepareScript))
+      },
     },
     options,
   )

@@ -18,6 +18,7 @@ import { type InspectedCheckpoint, inspectCheckpoint } from '../snapshot/contain
 import type { PageTree } from '../snapshot/page-tree.ts'
 import type { EntrySealOptions } from '../snapshot/run-log/entry-seal.ts'
 import { decodeGuestState, encodeGuestState, type GuestState } from './guest-state.ts'
+import { programKeys } from './program-keys.ts'
 
 const MARK_BYTES = 16
 
@@ -76,15 +77,18 @@ export interface ReadCheckpoint extends GuestImage {
 export class Checkpoints {
   readonly #ports: CheckpointPorts | undefined
   readonly #options: CheckpointOptions
-  readonly #base: BaseImage
+  readonly #base: Pick<BaseImage, 'pages'>
   readonly #engine: string
+  /** Whether what may hold secrets can be written down. */
+  readonly #keepsSecrets: boolean
   #decoding: DecodeOptions | undefined
 
   constructor(
     ports: CheckpointPorts | undefined,
     options: CheckpointOptions,
     engine: string,
-    base: BaseImage,
+    base: Pick<BaseImage, 'pages'>,
+    keepsSecrets: boolean = options.keys?.encryption !== undefined,
   ) {
     checkKeys(options.keys ?? {})
     parseCheckpointLimits(options.limits)
@@ -92,6 +96,7 @@ export class Checkpoints {
     this.#options = options
     this.#engine = engine
     this.#base = base
+    this.#keepsSecrets = keepsSecrets
   }
 
   /** Whether what was read was written by somebody with the key. */
@@ -117,11 +122,21 @@ export class Checkpoints {
 
   /** @throws CaissonError `encryption_required` when a secret guest could not be written down */
   checkLabel(label: CheckpointOwner['label']): void {
-    if (label === 'plain' || this.#options.keys?.encryption !== undefined) return
+    if (label === 'plain' || this.#keepsSecrets) return
     throw new CaissonError(
       'encryption_required',
       'The guest may hold secrets, and no key to encrypt what is kept of it is configured (option checkpoints.keys.encryption).',
     )
+  }
+
+  /**
+   * Of programs of a run that has a key of its own: gone with that key. Where the host has none, it stands beside the run in
+   * the clear, and makes no place for secrets.
+   */
+  under(key: Uint8Array): Checkpoints {
+    const { hash } = this.#decodeOptions().ports
+    const options = { ...this.#options, keys: programKeys(this.#options.keys, key, hash) }
+    return new Checkpoints(this.#ports, options, this.#engine, this.#base, this.#keepsSecrets)
   }
 
   /** What a checkpoint says of itself: whole, and nothing more is known of it. */

@@ -4,6 +4,7 @@ import type { CheckpointPorts } from '../ports/checkpoint-ports.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EngineSource } from '../ports/engine-source.ts'
 import type { Entropy } from '../ports/entropy.ts'
+import type { ModuleTools } from '../ports/module-tools.ts'
 import type { PageTools } from '../ports/page-tools.ts'
 import type { RunStore } from '../ports/run-store.ts'
 import type { SignatureCheck } from '../ports/signer.ts'
@@ -26,4 +27,6 @@ export interface Platform {
   readonly openMemoryStore?: () => RunStore
   /** Left out where plain JavaScript is the fastest. */
   readonly pageTools?: PageTools
+  /** Brings what WASI modules are prepared and run with; left out where they are not. */
+  readonly modules?: () => Promise<ModuleTools>
 }

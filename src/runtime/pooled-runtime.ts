@@ -33,7 +33,8 @@ import {
   checkSessionOptions,
 } from './check-options.ts'
 import { Checkpoints } from './checkpoints.ts'
-import { ComponentDesk, type OpenComponentOptions } from './component-desk.ts'
+import { ComponentDesk } from './component-desk.ts'
+import type { OpenComponentOptions } from './components/component-options.ts'
 import { failureHint } from './failure-hint.ts'
 import { finalDigest } from './final-digest.ts'
 import { GateMaker, type GateOwn, type GateWanted } from './gate-maker.ts'
@@ -176,10 +177,11 @@ class PooledRuntime implements Runtime {
     this.#stepped = new SteppedGuests({ ...this.#lent, store: options.store })
     this.#kept = this.#keptIn(options.store)
     this.#components = new ComponentDesk({
-      bounds: this.#bounds,
+      ...this.#lent,
       profile: loaded.profile,
-      clock: this.#hostClock,
-      checkpoints: platform.checkpoints,
+      platform,
+      options,
+      table,
     })
     this.#plans = new PlanDesk({
       ...this.#lent,

@@ -4,7 +4,7 @@ import type { PrebuiltComponent } from '../component/prebuilt-manifest.ts'
 import type { DefinedPlan } from '../graph/plan/define-plan.ts'
 import type { Plan } from '../graph/plan/plan.ts'
 import type { SignedReceipt } from '../journal/receipt.ts'
-import type { OpenComponentOptions } from './component-desk.ts'
+import type { OpenComponentOptions } from './components/component-options.ts'
 import type { Guest } from './guest.ts'
 import type { GuestSession } from './guest-session.ts'
 import type {

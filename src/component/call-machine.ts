@@ -1,0 +1,140 @@
+/**
+ * One call of an export as a machine that takes turns: it begins in the instance that earlier calls left, and leaves it to
+ * later ones.
+ *
+ * Invariants (beside those of `machine/turn`)
+ * 1. A call waits for one answer at most, which is the only thing that lets it go on.
+ * 2. What it leaves when it is given up in the middle is no instance for other calls.
+ */
+import { CaissonError } from '../base/errors.ts'
+import type {
+  Answer,
+  Machine,
+  MachineCapture,
+  MachineStart,
+  PendingCall,
+  Turn,
+  TurnControl,
+  TurnEnd,
+} from '../machine/turn.ts'
+import type { CapabilityCalls } from './capability-calls.ts'
+import type { ComponentInstance, Waiting } from './component-instance.ts'
+import type { ComponentEnd } from './component-outcome.ts'
+import type { ModuleClock } from './module/module-clock.ts'
+
+export interface CallMachineParts {
+  readonly instance: ComponentInstance
+  readonly calls: CapabilityCalls
+  readonly clock: ModuleClock
+  /** The export, and its checked arguments. */
+  readonly name: string
+  readonly args: readonly unknown[]
+  readonly capture: (call: string) => MachineCapture
+  readonly digest: (call: string | null) => string
+}
+
+export class CallMachine implements Machine {
+  readonly #parts: CallMachineParts
+  #state: 'fresh' | 'turning' | 'waiting' | 'ended' = 'fresh'
+  #end: ComponentEnd | undefined
+
+  /** @param waits the call was captured, and is taken up again */
+  constructor(parts: CallMachineParts, waits = false) {
+    this.#parts = parts
+    if (waits) this.#state = 'waiting'
+  }
+
+  readonly wakeAtMs = undefined
+
+  /** How it ended, as calls of components end; undefined before. */
+  get end(): ComponentEnd | undefined {
+    return this.#end
+  }
+
+  /** Name of the export that is called. */
+  get export(): string {
+    return this.#parts.name
+  }
+
+  get pending(): readonly PendingCall[] {
+    return this.#parts.calls.pending
+  }
+
+  start({ nowMs }: MachineStart, control: TurnControl): Turn {
+    if (this.#state !== 'fresh') throw this.#refuse()
+    const { instance, calls, clock, name, args } = this.#parts
+    clock.advance(nowMs)
+    calls.begin()
+    return this.#turn(() => instance.enter(name, args, control))
+  }
+
+  settle(answers: readonly Answer[], nowMs: number, control: TurnControl): Turn {
+    const { instance, calls, clock } = this.#parts
+    const at = instance.waitsIn
+    if (this.#state !== 'waiting' || at === undefined) throw this.#refuse()
+    clock.advance(nowMs)
+    if (answers.length === 0) return this.#turn(() => ({ status: 'waiting' }))
+    const answer = calls.deliver(answers, at.interface, at.name)
+    return this.#turn(() => instance.resume(answer, control))
+  }
+
+  capture(): MachineCapture {
+    if (this.#state !== 'waiting') throw this.#refuse()
+    return this.#parts.capture(this.#parts.name)
+  }
+
+  /** Calls are restored with their component. */
+  restore(): never {
+    throw new CaissonError('unsupported', 'A call is restored with its component.')
+  }
+
+  stateDigest(): string {
+    if (this.#state === 'turning') throw this.#refuse()
+    return this.#parts.digest(this.#state === 'waiting' ? this.#parts.name : null)
+  }
+
+  dispose(): void {
+    if (this.#state === 'turning') throw this.#refuse()
+    if (this.#state === 'waiting') this.#parts.calls.end()
+    this.#state = 'ended'
+  }
+
+  #turn(work: () => ComponentEnd | Waiting): Turn {
+    const { calls, instance } = this.#parts
+    this.#state = 'turning'
+    let end: ComponentEnd | Waiting
+    try {
+      end = work()
+    } catch (error) {
+      this.#state = 'ended'
+      throw error
+    }
+    const asked = end.status === 'waiting' ? calls.takeAsked() : []
+    if (end.status === 'waiting') this.#state = 'waiting'
+    else {
+      this.#state = 'ended'
+      this.#end = end
+      calls.end()
+    }
+    const usage = {
+      fuel: instance.fuelUsed,
+      memoryBytes: instance.memoryBytes,
+      calls: calls.count,
+      bytesIn: calls.bytesIn,
+      bytesOut: calls.bytesOut,
+      logsDropped: 0,
+    }
+    return { ...turnEnd(end), calls: asked, logs: [], unhandledRejections: [], usage }
+  }
+
+  #refuse(): CaissonError {
+    return this.#state === 'turning'
+      ? new CaissonError('busy', 'The component is inside of a turn.')
+      : new CaissonError('isolate_destroyed', `The call cannot take a turn: it is ${this.#state}.`)
+  }
+}
+
+function turnEnd(end: ComponentEnd | Waiting): TurnEnd {
+  // A machine has no end of this kind: whoever drives it asks for `end`.
+  return end.status === 'exited' ? { status: 'completed', value: undefined } : end
+}

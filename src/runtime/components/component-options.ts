@@ -1,0 +1,56 @@
+/** What an embedder gives for a component. */
+import type { HostInterfaces } from '../../component/component-imports.ts'
+import type { PreparedCacheOptions } from '../../component/core/prepared-cache.ts'
+import type { OpenWasiTree } from '../../ports/wasi-source.ts'
+import type { RunOptions } from '../options.ts'
+
+/** A directory that a component finds opened. */
+export interface ComponentDirectoryGrant {
+  /** A directory in memory with these files, by relative path; `{}` is an empty one. */
+  readonly files?: Readonly<Record<string, string | Uint8Array>>
+  /** Instead of `files`: opens a real directory (`openHostDirectory` of `caisson/bindings/node`). */
+  readonly open?: OpenWasiTree
+  /** Default false: every change is refused (`read-only`). */
+  readonly writable?: boolean
+}
+
+/** What a component is granted of WASI 0.2. What is left out is not there. */
+export interface ComponentWasiOptions {
+  /** The first is the program's name. Default none. */
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  /** All of standard input, then its end. Text is given as UTF-8. Default: at its end. */
+  readonly stdin?: string | Uint8Array
+  /** By absolute path as the guest sees it. */
+  readonly directories?: Readonly<Record<string, ComponentDirectoryGrant>>
+  /** Logical time. Default false. */
+  readonly clock?: boolean
+  /** Seeded randomness. Default false. */
+  readonly random?: boolean
+  /**
+   * What becomes of a component that imports an interface which is useless without a grant that it lacks. `deny`, the
+   * default: it fails inside of the guest when it is used. `refuse`: the component is not opened (`missing_imports`).
+   */
+  readonly missing?: 'deny' | 'refuse'
+}
+
+/** Options of one component. Those of `run` mean the same. */
+export interface OpenComponentOptions
+  extends Pick<
+    RunOptions,
+    'grants' | 'guard' | 'limits' | 'signal' | 'seed' | 'nowMs' | 'domain' | 'principal' | 'label'
+  > {
+  /**
+   * What stands behind its imports beside grants and WASI: functions and classes in camelCase by the interface that declares
+   * them, with or without a version; `$root` for functions beside all interfaces.
+   */
+  readonly interfaces?: HostInterfaces
+  /** WASI 0.2. Left out, nothing of it is there. */
+  readonly wasi?: ComponentWasiOptions
+  /** A checkpoint of the same component: it goes on from there. What it was granted is granted again. */
+  readonly from?: Uint8Array
+  /** Told how much of the preparation is done, from 0 to 1. */
+  readonly onProgress?: (done: number) => void
+  /** Where prepared components are kept between processes: what it gives is used only if it is authenticated. */
+  readonly cache?: PreparedCacheOptions
+}
