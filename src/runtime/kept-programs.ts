@@ -26,6 +26,9 @@ export interface KeptProgramsParts extends Omit<RunKeeperParts, 'store' | 'signa
   complete(outcome: DrivenOutcome, start: MachineStart): Outcome
 }
 
+/** Of the run of a plan that a program is of, where it has one: what is kept of the program is encrypted under it. */
+type RunKeyBytes = Uint8Array | undefined
+
 export class KeptPrograms {
   readonly #parts: KeptProgramsParts
   readonly #store: RunStore | undefined
@@ -36,41 +39,53 @@ export class KeptPrograms {
     this.#store = store
   }
 
-  async run(source: string, options: RunOptions, run: string, under?: Under): Promise<Outcome> {
+  async run(
+    source: string,
+    options: RunOptions,
+    run: string,
+    under?: Under,
+    key?: RunKeyBytes,
+  ): Promise<Outcome> {
     checkRunOptions(options)
     const { modules, newGuestId } = this.#parts
-    const keeper = new RunKeeper({ ...this.#keeperParts(options.signal), under })
+    const keeper = new RunKeeper({ ...this.#keeperParts(options.signal, key), under })
     const kept = await keeper.begin(source, modules.open(options), ownerOf(options, run), newGuestId())
     return this.#complete(kept, run)
   }
 
-  async resume(run: string, options: ResumeOptions, under?: Under): Promise<Outcome> {
+  async resume(run: string, options: ResumeOptions, under?: Under, key?: RunKeyBytes): Promise<Outcome> {
     checkResumeOptions(options)
     const { modules } = this.#parts
-    const keeper = new RunKeeper({ ...this.#keeperParts(options.signal), under })
+    const keeper = new RunKeeper({ ...this.#keeperParts(options.signal, key), under })
     return this.#complete(await keeper.resume(runOwnerOf(options, run), modules.open(options)), run)
   }
 
-  async repeat(run: string, options: RepeatOptions): Promise<Outcome> {
+  async repeat(run: string, options: RepeatOptions, key?: RunKeyBytes): Promise<Outcome> {
     checkRepeatOptions(options)
     const { modules } = this.#parts
-    const parts = this.#keeperParts(options.signal)
+    const parts = this.#keeperParts(options.signal, key)
     return this.#complete(await repeatRun(parts, runOwnerOf(options, run), modules.repeat(options)), run)
   }
 
   /** What the calls of a run took of its grants, by its record; undefined where there is none. */
-  async tookBefore(owner: RunOwner): Promise<LedgerState['accounts'] | undefined> {
-    return tookBefore(this.#keeperParts(undefined), owner)
+  async tookBefore(owner: RunOwner, key?: RunKeyBytes): Promise<LedgerState['accounts'] | undefined> {
+    return tookBefore(this.#keeperParts(undefined, key), owner)
   }
 
-  #keeperParts(signal: AbortSignal | undefined): RunKeeperParts {
+  #keeperParts(signal: AbortSignal | undefined, key: RunKeyBytes): RunKeeperParts {
     if (this.#store === undefined) {
       throw new CaissonError(
         'invalid_argument',
         'Runs with a name are kept in a store: give one to openRuntime.',
       )
     }
-    return { ...this.#parts, store: watchedStore(this.#store, signal), signal }
+    const { checkpoints } = this.#parts
+    return {
+      ...this.#parts,
+      ...(key && { checkpoints: checkpoints.under(key) }),
+      store: watchedStore(this.#store, signal),
+      signal,
+    }
   }
 
   #complete(kept: KeptOutcome, run: string): Outcome {

@@ -86,15 +86,15 @@ export class PlanDesk {
         gateFor({ grants, guard: false }, guestId, own),
       telemetry: options.telemetry,
       // What is a part of no node is not told.
-      runProgram: (source, own, under) =>
+      runProgram: (source, own, under, key) =>
         own.run === undefined
           ? run(source, own, under ?? null)
-          : kept.run(source, own, own.run, under ?? null),
+          : kept.run(source, own, own.run, under ?? null, key),
       startOf,
-      resumeProgram: (name, own, under) => kept.resume(name, own, under ?? null),
-      repeatProgram: (name, own) => kept.repeat(name, own),
+      resumeProgram: (name, own, under, key) => kept.resume(name, own, under ?? null, key),
+      repeatProgram: (name, own, key) => kept.repeat(name, own, key),
       inspect: async (checkpoint) => (await checkpoints.inspect(checkpoint)).id,
-      tookBefore: (owner) => kept.tookBefore(owner),
+      tookBefore: (owner, key) => kept.tookBefore(owner, key),
     }
   }
 }

@@ -49,6 +49,8 @@ interface HeldParts {
   readonly plan: DefinedPlan
   readonly state: RunState
   readonly values: RunValues
+  /** Of the run, where its values can be erased. */
+  readonly key: Uint8Array | undefined
   readonly journal: Journal
   readonly shelves: ValueShelves
   readonly images: RunImages
@@ -119,7 +121,7 @@ export class HeldPlanRun {
       const journal = await Journal.open(options, lease, collector.add, image?.end)
       if (journal.length === 0 && (await readCut(parts, owner)) !== undefined) throw endedForGood(run)
       const { plan, state } = await foldEvents(run, collector.events, parts.plans, store, image)
-      await useRunKey(parts, owner, state, values)
+      const { key } = await useRunKey(parts, owner, state, values)
       shelves = new ValueShelves({ store, run, plan: plan.digest, lease, head })
       images = new RunImages({
         store,
@@ -139,6 +141,7 @@ export class HeldPlanRun {
         plan,
         state,
         values,
+        key,
         journal,
         shelves,
         images,
@@ -288,7 +291,7 @@ export function timeIn(
 }
 
 function runnerOf(
-  { parts, owner, lease, plan, state, values, journal }: HeldParts,
+  { parts, owner, lease, plan, state, values, key, journal }: HeldParts,
   spans: PlanSpans | undefined,
   onEvent: (event: RecordedEvent) => void,
 ): Runner {
@@ -303,12 +306,12 @@ function runnerOf(
     states: parts.states,
     hash: parts.sealing.ports.hash,
     openGate: (grants, options) => parts.openGate(grants, { ...options, lease }),
-    runProgram: parts.runProgram,
-    resumeProgram: parts.resumeProgram,
+    runProgram: (source, options, under) => parts.runProgram(source, options, under, key),
+    resumeProgram: (run, options, under) => parts.resumeProgram(run, options, under, key),
     spanOf: spans && ((path) => spans.of(path)),
     earlier: (path, input, mostAgeMs) =>
       earlierOutput(parts, owner, { plan: plan.plan, path, input, mostAgeMs }),
-    tookBefore: (run) => parts.tookBefore({ ...owner, run }),
+    tookBefore: (run) => parts.tookBefore({ ...owner, run }, key),
     whose: { domain: owner.tenant, principal: owner.principal },
   })
   return new Runner({

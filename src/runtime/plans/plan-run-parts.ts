@@ -39,18 +39,31 @@ export interface PlanRunParts {
   /** What they reach. */
   readonly scope: readonly string[]
   readonly openGate: (grants: readonly Grant[], options: PlanGateOptions & { readonly lease: Lease }) => Gate
-  /** @param under what it is told to be a part of; left out: it is not told */
-  readonly runProgram: (source: string, options: RunOptions, under?: TelemetrySpan) => Promise<Outcome>
+  /**
+   * @param under what it is told to be a part of; left out: it is not told
+   * @param key of the run, where it has one: what is kept of the program is encrypted under it
+   */
+  readonly runProgram: (
+    source: string,
+    options: RunOptions,
+    under?: TelemetrySpan,
+    key?: Uint8Array,
+  ) => Promise<Outcome>
   /** What a program is started with, but for what it may call. */
   readonly startOf: (source: string, options: RunOptions) => Promise<MachineStart>
-  readonly resumeProgram: (run: string, options: ResumeOptions, under?: TelemetrySpan) => Promise<Outcome>
+  readonly resumeProgram: (
+    run: string,
+    options: ResumeOptions,
+    under?: TelemetrySpan,
+    key?: Uint8Array,
+  ) => Promise<Outcome>
   readonly telemetry?: Telemetry | undefined
   /** Takes a kept run again, as its record has it. */
-  readonly repeatProgram: (run: string, options: RepeatOptions) => Promise<Outcome>
+  readonly repeatProgram: (run: string, options: RepeatOptions, key?: Uint8Array) => Promise<Outcome>
   /** The digest that a checkpoint goes by, of its bytes. @throws CaissonError `corrupted` */
   readonly inspect: (checkpoint: Uint8Array) => Promise<Digest>
   /** What the calls of a kept run took of its grants, by its record; undefined where there is none. */
-  readonly tookBefore: (owner: RunOwner) => Promise<LedgerState['accounts'] | undefined>
+  readonly tookBefore: (owner: RunOwner, key?: Uint8Array) => Promise<LedgerState['accounts'] | undefined>
   /** Entries were added to the journal of a run. */
   readonly changed: (owner: RunOwner) => void
 }

@@ -123,15 +123,15 @@ export async function openValues(
   return values
 }
 
-/** @returns what became of its values, where they were erased. @throws as `runKeyOf` */
+/** @returns its key, or what became of it; nothing of a run that has none. @throws as `runKeyOf` */
 export async function useRunKey(
   parts: KeyParts,
   owner: RunOwner,
   state: Pick<RunState, 'proposal'>,
   values: RunValues,
-): Promise<Erased | undefined> {
-  if (!isSealed(state)) return undefined
-  const { key, erased } = await runKeyOf(parts, owner)
-  if (key !== undefined) values.useVault(new ValueVault(key, parts.sealing.ports))
-  return erased
+): Promise<Partial<RunKey>> {
+  if (!isSealed(state)) return {}
+  const found = await runKeyOf(parts, owner)
+  if (found.key !== undefined) values.useVault(new ValueVault(found.key, parts.sealing.ports))
+  return found
 }

@@ -18,13 +18,15 @@ export interface ReceiptParts {
   readonly owner: RunOwner
   readonly state: Pick<RunState, 'proposal'>
   readonly values: RunValues
+  /** Of the run, where it has one. */
+  readonly key: Uint8Array | undefined
   /** Its values were erased: calls of kept programs, and artifacts, are not known any more. */
   readonly isErased?: boolean
 }
 
 /** @param digest of the entry that ended it. @throws CaissonError `corrupted`, `not_found`, `store_failed` */
 export async function receiptOf(
-  { parts, owner, state, values, isErased = false }: ReceiptParts,
+  { parts, owner, state, values, key, isErased = false }: ReceiptParts,
   ended: EndedAttempt,
   digest: Digest,
 ): Promise<Receipt> {
@@ -37,6 +39,7 @@ export async function receiptOf(
       ? await loggedCalls(
           parts,
           { ...owner, run: programRun(owner.run, state.proposal?.id ?? owner.run, path, attempt) },
+          key,
           ran?.log?.entries,
           artifacts,
         )
@@ -94,10 +97,11 @@ async function madeCalls(
 async function loggedCalls(
   parts: ReceiptParts['parts'],
   owner: RunOwner,
+  key: Uint8Array | undefined,
   most: number | undefined,
   artifacts: Set<string>,
 ): Promise<readonly ReceiptCall[]> {
-  const { entries } = await readProgramLog(parts, owner, most)
+  const { entries } = await readProgramLog(parts, owner, key, most)
   const calls = new Map<number, ReceiptCall>()
   for (const entry of entries) {
     if (entry.type === 'intent') {

@@ -26,6 +26,8 @@ export interface ExecuteParts {
   readonly id: string
   readonly state: Pick<RunState, 'plan'>
   readonly values: RunValues
+  /** Of the run, where it has one. */
+  readonly key: Uint8Array | undefined
   /** Id of the engine build here. */
   readonly engine: string
   readonly thread: RunOptions['thread']
@@ -38,10 +40,10 @@ const LONGEST_MS = 3_600_000
 /** @returns why it was not done again; undefined where it was, and ended the same. @throws Differs */
 export async function executeAgain(parts: ExecuteParts, attempt: Attempt): Promise<string | undefined> {
   const { node, path, ran, ended } = attempt
-  const { owner, id, engine } = parts
+  const { owner, id, key, engine } = parts
   const kept = isKept(node)
   const log = { ...owner, run: programRun(owner.run, id, path, attempt.attempt) }
-  const begun = kept ? await checkLog(parts.parts, log, attempt) : undefined
+  const begun = kept ? await checkLog(parts.parts, log, attempt, key) : undefined
   if (ran.engine !== engine) return `It was executed by the engine ${ran.engine}, and here is ${engine}.`
   const limits = { ...parseLimits(node.limits), wallMs: LONGEST_MS, idleMs: LONGEST_MS }
   const why = kept
@@ -81,7 +83,7 @@ async function begin(
 }
 
 async function execute(given: ExecuteParts, attempt: Attempt, limits: Limits): Promise<Outcome> {
-  const { parts, owner, id, state, thread, signal } = given
+  const { parts, owner, id, state, key, thread, signal } = given
   const { path, node, atMs, position, ran } = attempt
   const how = { ...(thread && { thread }), stateDigest: ran.state !== undefined }
   if (!isKept(node)) {
@@ -91,14 +93,15 @@ async function execute(given: ExecuteParts, attempt: Attempt, limits: Limits): P
   const [own] = rightsAt(state.plan, path)
   const grants = [...(own?.rules.keys() ?? [])]
   try {
-    return await parts.repeatProgram(programRun(owner.run, id, path, attempt.attempt), {
+    const again = {
       ...how,
       domain: owner.tenant,
       principal: owner.principal,
       signal,
       grants,
       reexecute: true,
-    })
+    }
+    return await parts.repeatProgram(programRun(owner.run, id, path, attempt.attempt), again, key)
   } catch (error) {
     if (!CaissonError.is(error) || !OF_THE_LOG.has(error.code)) throw error
     throw differs('log', { path, position }, error.message)

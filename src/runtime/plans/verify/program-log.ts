@@ -4,6 +4,7 @@ import { CaissonError } from '../../../base/errors.ts'
 import { EntryCodec } from '../../../snapshot/run-log/entry-codec.ts'
 import type { RunEntry } from '../../../snapshot/run-log/run-entry.ts'
 import type { LogEnd } from '../../outcome.ts'
+import { programKeys } from '../../program-keys.ts'
 import type { RunOwner } from '../../run-owner.ts'
 import type { PlanRunParts } from '../plan-run-parts.ts'
 import { type Attempt, differs } from './attempt.ts'
@@ -12,18 +13,23 @@ const ENTRIES_AT_ONCE = 1_000
 
 type LogParts = Pick<PlanRunParts, 'store' | 'sealing' | 'inspect'>
 
+/** Of the run that a program is of, where it has one. */
+type KeyOfRun = Uint8Array | undefined
+
 export interface ProgramLog {
   readonly entries: readonly RunEntry[]
   readonly end: LogEnd | undefined
 }
 
-/** @param most entries beyond are not read. @throws CaissonError `corrupted`, `checkpoint_refused` */
+/** @param most entries beyond are not read. @throws CaissonError `corrupted`, `checkpoint_refused`, `encryption_required` */
 export async function readProgramLog(
   { store, sealing }: Pick<PlanRunParts, 'store' | 'sealing'>,
   { run, tenant }: RunOwner,
+  key: KeyOfRun,
   most: number = Number.POSITIVE_INFINITY,
 ): Promise<ProgramLog> {
-  const codec = new EntryCodec(sealing)
+  const keys = key === undefined ? sealing.keys : programKeys(sealing.keys, key, sealing.ports.hash)
+  const codec = new EntryCodec({ ...sealing, ...(keys && { keys }) })
   const entries: RunEntry[] = []
   for (;;) {
     const wanted = Math.min(ENTRIES_AT_ONCE, most - entries.length)
@@ -44,10 +50,11 @@ export async function checkLog(
   parts: LogParts,
   owner: RunOwner,
   attempt: Attempt,
+  key: KeyOfRun,
 ): Promise<RunEntry | undefined> {
   const { log } = attempt.ran
   try {
-    const { entries, end } = await readProgramLog(parts, owner, log?.entries)
+    const { entries, end } = await readProgramLog(parts, owner, key, log?.entries)
     const [recorded, found] = [shown(log), shown(end)]
     if (log !== undefined && recorded !== found)
       throw differs('log', attempt, 'Its log is another one than when it ended.', { recorded, found })

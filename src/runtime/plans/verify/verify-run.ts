@@ -49,8 +49,8 @@ export async function verifyRun(
   const image = new ImageCheck(parts, owner)
   await image.read()
   const values = new RunValues(parts.store)
-  const erased = await useRunKey(parts, owner, proposalOf(evidence), values)
-  const walk = new Walk(parts, owner, evidence, options, { image, values, erased })
+  const { key, erased } = await useRunKey(parts, owner, proposalOf(evidence), values)
+  const walk = new Walk(parts, owner, evidence, options, { image, values, key, erased })
   await walk.walk()
   const all = [missing, evidence.damage, image.difference, ...walk.differences].filter(
     (one) => one !== undefined,
@@ -87,7 +87,8 @@ export async function receiptsOf(parts: VerifyParts, owner: RunOwner): Promise<r
   const attempts = new Attempts(state)
   const values = new RunValues(parts.store)
   // Receipts name what only the values and the logs say: they are made before those are gone.
-  if ((await useRunKey(parts, owner, proposalOf({ events }), values)) !== undefined)
+  const { key, erased } = await useRunKey(parts, owner, proposalOf({ events }), values)
+  if (erased !== undefined)
     throw new CaissonError(
       'erased',
       `The values of run "${owner.run}" were erased: it gives no receipts any more.`,
@@ -97,7 +98,7 @@ export async function receiptsOf(parts: VerifyParts, owner: RunOwner): Promise<r
     state.apply(event)
     const ended = attempts.note(event, at)
     if (ended !== undefined && !happenedIn(owner, state, at).isInherited)
-      receipts.push(await receiptOf({ parts, owner, state, values }, ended, digests[at] as Digest))
+      receipts.push(await receiptOf({ parts, owner, state, values, key }, ended, digests[at] as Digest))
   }
   return receipts
 }
@@ -145,6 +146,7 @@ const OF_THE_PLAN: ReadonlySet<string> = new Set([
 interface WalkParts {
   readonly image: ImageCheck
   readonly values: RunValues
+  readonly key: Uint8Array | undefined
   readonly erased: Erased | undefined
 }
 
@@ -159,6 +161,8 @@ class Walk {
   readonly #image: ImageCheck
   readonly #options: VerifyOptions
   readonly #values: RunValues
+  /** Of the run, where it has one. */
+  readonly #key: Uint8Array | undefined
   readonly #erased: Erased | undefined
   readonly #signal: AbortSignal
   readonly #working = new Set<Promise<void>>()
@@ -169,7 +173,7 @@ class Walk {
     owner: RunOwner,
     evidence: Evidence,
     options: VerifyOptions,
-    { image, values, erased }: WalkParts,
+    { image, values, key, erased }: WalkParts,
   ) {
     this.#image = image
     this.#parts = parts
@@ -177,6 +181,7 @@ class Walk {
     this.#evidence = evidence
     this.#options = options
     this.#values = values
+    this.#key = key
     this.#erased = erased
     this.#signal = options.signal ?? new AbortController().signal
   }
@@ -218,7 +223,7 @@ class Walk {
         if (!happenedIn(this.#owner, state, at).isInherited && receipts.wants(at)) {
           const isErased = this.#erased !== undefined
           const receipt = await receiptOf(
-            { parts, owner: this.#owner, state, values, isErased },
+            { parts, owner: this.#owner, state, values, key: this.#key, isErased },
             ended,
             digests[at] as Digest,
           )
@@ -273,7 +278,17 @@ class Walk {
     try {
       await this.#differing(attempt.position, async () => {
         const why = await executeAgain(
-          { parts, owner, id, state, values: this.#values, engine, thread, signal: this.#signal },
+          {
+            parts,
+            owner,
+            id,
+            state,
+            values: this.#values,
+            key: this.#key,
+            engine,
+            thread,
+            signal: this.#signal,
+          },
           attempt,
         )
         if (why === undefined) this.executed += 1

@@ -1,0 +1,107 @@
+/** What an embedder gives for a WASI module, and gets of it. */
+import type { CoreManifest } from '../../component/core/core-manifest.ts'
+import type { ModuleResult } from '../../component/module/module-end.ts'
+import type { CompiledModule } from '../../ports/engine-source.ts'
+import type { PreparedStore } from '../../ports/prepared-store.ts'
+import type { OpenWasiTree } from '../../ports/wasi-source.ts'
+import type { ResumeOptions, RunOptions } from '../options.ts'
+import type { Outcome } from '../outcome.ts'
+
+/** A directory that a module finds opened. */
+export interface ModuleDirectoryGrant {
+  /**
+   * A directory in memory with these files, by relative path; `{}` is an empty one. What the module makes or changes is
+   * in the outcome, at most 64 MiB and 10,000 entries.
+   */
+  readonly files?: Readonly<Record<string, string | Uint8Array>>
+  /** Instead of `files`: opens a real directory (`openHostDirectory` of `caisson/bindings/node`). */
+  readonly open?: OpenWasiTree
+  /** Default false: every change is refused (EROFS). */
+  readonly writable?: boolean
+}
+
+/** Where prepared modules are kept between processes. What it gives is believed only with a MAC under `key`. */
+export interface PreparedCacheGrant {
+  readonly store: PreparedStore
+  /** 32 random bytes that nobody else has. */
+  readonly key: Uint8Array
+}
+
+/** How a module is prepared. */
+export interface PrepareModuleOptions {
+  /** Of which `memoryBytes` becomes part of the module. */
+  readonly limits?: RunOptions['limits']
+  /**
+   * Whether it is made suspendable: then it can sleep in earnest, await capabilities, and be checkpointed. `auto`, the
+   * default: up to 4 MiB, where the package binaryen is there. `true` refuses where it cannot.
+   */
+  readonly suspendable?: boolean | 'auto'
+  /** Told how much is done, from 0 to 1. What it throws ends the preparation. */
+  readonly onProgress?: (done: number) => void
+  readonly signal?: AbortSignal
+  readonly cache?: PreparedCacheGrant
+}
+
+/** A module that was prepared: plain data, to be given to `runModule` here or elsewhere. Whoever made it is trusted. */
+export interface PreparedModule {
+  readonly kind: 'prepared-module'
+  /** What a kept run of it can be gone on with. */
+  readonly engine: string
+  readonly manifest: CoreManifest
+  /** What an engine compiles. */
+  readonly wasm: Uint8Array
+  /** The same compiled, where the platform compiles nothing at run time. */
+  readonly module?: CompiledModule
+}
+
+/** Options of one module. Those of `run` mean the same. */
+export interface RunModuleOptions
+  extends Omit<PrepareModuleOptions, 'limits' | 'signal'>,
+    Pick<
+      RunOptions,
+      | 'grants'
+      | 'guard'
+      | 'limits'
+      | 'signal'
+      | 'seed'
+      | 'nowMs'
+      | 'domain'
+      | 'stateDigest'
+      | 'run'
+      | 'scope'
+      | 'stopAtCall'
+      | 'principal'
+      | 'label'
+    > {
+  /** The program's name, its first argument. Default `program`. */
+  readonly name?: string
+  /** Arguments after it. */
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  /** All of standard input, then its end. Text is given as UTF-8. Default: at its end. */
+  readonly stdin?: string | Uint8Array
+  /** By absolute path as the guest sees it. */
+  readonly directories?: Readonly<Record<string, ModuleDirectoryGrant>>
+  /** Logical time; default true. Without it, asking for the time fails in the guest. */
+  readonly clock?: boolean
+  /** Seeded randomness; default true. */
+  readonly random?: boolean
+  /** The exported function without parameters that is run; a reactor is initialised before. Default `_start`. */
+  readonly entry?: string
+}
+
+/** Options of a kept run of a module that is gone on with. */
+export interface ResumeModuleOptions
+  extends Omit<PrepareModuleOptions, 'limits' | 'signal'>,
+    Omit<ResumeOptions, 'thread' | 'atEnd'> {
+  /** Real directories again, under the paths that they had. */
+  readonly directories?: Readonly<Record<string, Pick<ModuleDirectoryGrant, 'open'>>>
+}
+
+/**
+ * How a module ended. Where it completed, `value` is a `ModuleResult`; one that failed or ran out of something has in
+ * `output` what it had written by then, where this process ran it.
+ */
+export type ModuleOutcome = Outcome & {
+  readonly output?: Pick<ModuleResult, 'stdout' | 'stderr'>
+}

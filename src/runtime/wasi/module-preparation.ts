@@ -1,0 +1,158 @@
+/**
+ * Prepares modules and keeps them compiled: the same bytes are prepared once in a process, and, with a cache, once for
+ * many.
+ *
+ * Invariants
+ * 1. Large modules, and all that are made suspendable, are prepared in a Worker where there is one; elsewhere in pieces.
+ * 2. What is kept is found by all that it depends on. What failed is not kept.
+ * 3. Nothing but prepared bytes is ever compiled.
+ */
+import { digestOf } from '../../base/digest.ts'
+import { CaissonError } from '../../base/errors.ts'
+import type { PreparedCore, SuspendingImport } from '../../component/core/core-manifest.ts'
+import { inspectBinary } from '../../component/core/inspect-binary.ts'
+import { prepareCached } from '../../component/core/prepare-cached.ts'
+import { type PrepareCoreOptions, prepareCoreSteps } from '../../component/core/prepare-core.ts'
+import { prepareCoreInWorker } from '../../component/core/prepare-in-worker.ts'
+import { PreparedCache } from '../../component/core/prepared-cache.ts'
+import {
+  type ModuleCode,
+  moduleCode,
+  moduleEngine,
+  suspendingImports,
+} from '../../component/module/module-code.ts'
+import type { CheckpointPorts } from '../../ports/checkpoint-ports.ts'
+import type { ModuleTools } from '../../ports/module-tools.ts'
+import type { PageTools } from '../../ports/page-tools.ts'
+import type { PreparedModule, PrepareModuleOptions } from './module-options.ts'
+
+/** What is made suspendable without being asked for. */
+const MOST_SUSPENDABLE: number = 4 * 1024 * 1024
+/** Below, a Worker takes longer than the work. */
+const SMALL: number = 256 * 1024
+const PAGE = 65_536
+/** Compiled modules that are kept. */
+const KEEP = 8
+/** How long the host's loop waits for a piece. */
+const PIECE_MS = 10
+
+export interface ModulePreparationParts {
+  readonly tools: ModuleTools
+  readonly profile: PrepareCoreOptions['profile']
+  readonly pageTools: PageTools
+  readonly monotonic: () => number
+  readonly checkpoints: CheckpointPorts | undefined
+}
+
+export class ModulePreparation {
+  readonly #parts: ModulePreparationParts
+  readonly #codes = new Map<string, Promise<ModuleCode>>()
+
+  constructor(parts: ModulePreparationParts) {
+    this.#parts = parts
+  }
+
+  /** @throws CaissonError as `Runtime.runModule` says of the module */
+  async code(
+    given: Uint8Array | PreparedModule,
+    memoryBytes: number,
+    options: PrepareModuleOptions,
+  ): Promise<ModuleCode> {
+    if (!(given instanceof Uint8Array)) return this.#compile(given)
+    const bytes = given.slice()
+    const { sha256 } = this.#parts.pageTools
+    const key = `${digestOf(sha256(bytes))} ${memoryBytes} ${options.suspendable ?? 'auto'}`
+    let code = this.#codes.get(key)
+    if (code === undefined) {
+      code = this.prepare(bytes, memoryBytes, options).then((prepared) => this.#compile(prepared))
+      this.#keep(key, code)
+    }
+    return code
+  }
+
+  #keep(key: string, code: Promise<ModuleCode>): void {
+    const forget = (): void => {
+      if (this.#codes.get(key) === code) this.#codes.delete(key)
+    }
+    code.catch(forget)
+    this.#codes.set(key, code)
+    const [oldest] = this.#codes.keys()
+    if (this.#codes.size > KEEP && oldest !== undefined) this.#codes.delete(oldest)
+  }
+
+  async prepare(
+    given: Uint8Array,
+    memoryBytes: number,
+    options: PrepareModuleOptions,
+  ): Promise<PreparedModule> {
+    inspectBinary(given, 'module')
+    const bytes = given.slice()
+    const { tools, profile, checkpoints, pageTools } = this.#parts
+    const suspends = this.#suspends(bytes, options.suspendable ?? 'auto')
+    const version = tools.asyncifyVersion ?? 'none'
+    const wanted = { profile, maxMemoryPages: Math.floor(memoryBytes / PAGE), suspends }
+    const cache = options.cache && checkpoints ? new PreparedCache(options.cache, checkpoints) : undefined
+    const { wasm, manifest } = await prepareCached(
+      cache,
+      bytes,
+      { ...wanted, asyncify: { version } },
+      (copy) => this.#prepare(copy, wanted, options),
+    )
+    const engine = moduleEngine(digestOf(pageTools.sha256(bytes)), manifest, version)
+    return { kind: 'prepared-module', engine, manifest, wasm }
+  }
+
+  #suspends(bytes: Uint8Array, wanted: boolean | 'auto'): readonly SuspendingImport[] {
+    if (wanted === false || (wanted === 'auto' && bytes.length > MOST_SUSPENDABLE)) return []
+    const suspends = suspendingImports(bytes)
+    if (suspends.length === 0 || this.#parts.tools.asyncify !== undefined) return suspends
+    if (wanted === 'auto') return []
+    throw new CaissonError('unsupported', 'Suspending a module needs the package binaryen: install it.')
+  }
+
+  async #prepare(
+    bytes: Uint8Array,
+    wanted: PrepareCoreOptions,
+    { onProgress, signal }: PrepareModuleOptions,
+  ): Promise<PreparedCore> {
+    const { tools, monotonic } = this.#parts
+    const suspends = (wanted.suspends ?? []).length > 0
+    if (tools.openWorker !== undefined && (suspends || bytes.length > SMALL)) {
+      return prepareCoreInWorker(bytes, {
+        ...wanted,
+        openWorker: tools.openWorker,
+        ...(onProgress && { onProgress }),
+        ...(signal && { signal }),
+      })
+    }
+    const asyncify = suspends ? await tools.asyncify?.() : undefined
+    const steps = prepareCoreSteps(bytes, { ...wanted, ...(asyncify && { asyncify }) })
+    let breathedAt = monotonic()
+    for (;;) {
+      const step = steps.next()
+      if (step.done === true) return step.value
+      if (monotonic() - breathedAt < PIECE_MS) continue
+      await new Promise((resolve) => setTimeout(resolve, 0))
+      if (signal?.aborted === true)
+        throw new CaissonError('aborted', 'The preparation of the module was aborted.')
+      onProgress?.(step.value)
+      breathedAt = monotonic()
+    }
+  }
+
+  async #compile(prepared: PreparedModule): Promise<ModuleCode> {
+    const { engine, manifest, wasm, module } = prepared
+    return moduleCode(engine, { manifest }, module ?? (await compile(wasm)), this.#parts.pageTools.samePage)
+  }
+}
+
+async function compile(wasm: Uint8Array): Promise<NonNullable<PreparedModule['module']>> {
+  try {
+    return await WebAssembly.compile(wasm as BufferSource)
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message.slice(0, 300) : 'unknown'
+    throw new CaissonError('unsupported_feature', `This runtime cannot compile the module: ${message}`, {
+      cause,
+    })
+  }
+}
