@@ -22,6 +22,8 @@ export interface FlagGroup {
 /** What was given, after `parseFlags` found it well-formed. */
 export interface GivenFlags {
   readonly positionals: readonly string[]
+  /** What stands behind `--`, of a command that takes it. */
+  readonly rest: readonly string[]
   has(name: string): boolean
   /** The value of a flag that is given at most once. */
   value(name: string): string | undefined
@@ -41,6 +43,8 @@ export interface Command {
   readonly examples: readonly (readonly [line: string, meaning: string])[]
   /** Arguments that are no flags; undefined when the command hands everything on unread. */
   readonly positionals: { readonly name: string; readonly min: number; readonly max: number } | undefined
+  /** Whether what stands behind `--` is for the program that it runs. Default: it is as what stands before. */
+  readonly takesRest?: boolean
   run(given: GivenFlags, io: CliIo): Promise<number>
   /** What `--json` prints when the command refuses to start. Default `{ status, error }`. */
   refusal?(error: CliError): Readonly<Record<string, unknown>>

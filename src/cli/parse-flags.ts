@@ -43,8 +43,11 @@ export function parseFlags(command: Command, args: readonly string[]): GivenFlag
   })
   const found = new Map<string, string[]>()
   const positionals: string[] = []
+  const rest: string[] = []
+  let into = positionals
   for (const token of tokens) {
-    if (token.kind === 'positional') positionals.push(token.value)
+    if (token.kind === 'option-terminator' && command.takesRest === true) into = rest
+    if (token.kind === 'positional') into.push(token.value)
     if (token.kind !== 'option') continue
     const flag = token.name === 'h' && token.rawName === '-h' ? flags.get('help') : flags.get(token.name)
     if (flag === undefined || (!token.rawName.startsWith('--') && flag.name !== 'help')) {
@@ -60,6 +63,7 @@ export function parseFlags(command: Command, args: readonly string[]): GivenFlag
   if (!found.has('help')) checkPositionals(command, positionals)
   return {
     positionals,
+    rest,
     has: (name) => found.has(name),
     value: (name) => found.get(name)?.[0],
     values: (name) => found.get(name) ?? [],

@@ -24,4 +24,5 @@ export {
   openSqliteRunStore,
   type SqliteRunStoreOptions,
 } from '../../host-bindings/store/sqlite/sqlite-run-store.node.ts'
+export { createHostTree, type HostTreeOptions } from '../../host-bindings/wasi/node/host-tree.node.ts'
 export * from './bindings.ts'

@@ -26,6 +26,7 @@ export type { FunctionType as WitFunctionType, Kind, Parameter, WitType } from '
 export type { HostInterfaces } from '../component/component-imports.ts'
 export type { ComponentEnd, ComponentOutcome, ComponentUsage } from '../component/component-outcome.ts'
 export type { PreparedCacheOptions } from '../component/core/prepared-cache.ts'
+export type { ModuleResult } from '../component/module/module-end.ts'
 export type {
   CallOptions as ComponentCallOptions,
   OpenComponent as ComponentInstance,
@@ -114,5 +115,13 @@ export type { NodeView, RunView } from '../runtime/plans/run-view.ts'
 export type { Difference } from '../runtime/plans/verify/difference.ts'
 export type { Unchecked, Verification, VerifyOptions } from '../runtime/plans/verify/verification.ts'
 export type { Runtime } from '../runtime/runtime.ts'
+export type {
+  ModuleDirectoryGrant,
+  ModuleOutcome,
+  PreparedModule,
+  PrepareModuleOptions,
+  ResumeModuleOptions,
+  RunModuleOptions,
+} from '../runtime/wasi/module-options.ts'
 export type { CheckpointKey, CheckpointKeys, KeyRing } from '../snapshot/container/checkpoint-keys.ts'
 export type { CheckpointLimits } from '../snapshot/container/checkpoint-limits.ts'

@@ -22,7 +22,7 @@ import { type RunEntry, type StartEntry, startOf } from '../snapshot/run-log/run
 import { foldRun, type RunRecord } from '../snapshot/run-log/run-record.ts'
 import type { Checkpoints, ReadCheckpoint } from './checkpoints.ts'
 import { goingOn } from './going-on.ts'
-import type { MachineMaker } from './machine-maker.ts'
+import type { MachineSource } from './kept-machine.ts'
 import { refusePlanRun } from './plan-summary.ts'
 import type { RunOwner } from './run-owner.ts'
 import type { WatchedStore } from './watched-store.ts'
@@ -32,7 +32,7 @@ const ENTRIES_AT_ONCE = 1_000
 export interface KeptRunParts {
   readonly store: WatchedStore
   readonly checkpoints: Checkpoints
-  readonly machines: MachineMaker
+  readonly machines: MachineSource
 }
 
 export interface KeptRun {

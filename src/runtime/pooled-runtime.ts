@@ -46,6 +46,7 @@ import { holdsThread, LinePlace } from './line-place.ts'
 import { MachineMaker } from './machine-maker.ts'
 import { type LimitBounds, machineStart } from './machine-start.ts'
 import { ModuleDesk, type WithModules } from './module-desk.ts'
+import { ModuleRunsDesk } from './module-runs-desk.ts'
 import type {
   OpenSessionOptions,
   RepeatOptions,
@@ -69,6 +70,13 @@ import { soundClock } from './sound-clock.ts'
 import { type Admitted, SteppedGuests } from './stepped-guests.ts'
 import type { CallSpans } from './traced-gate.ts'
 import { TypeScriptDesk } from './typescript-desk.ts'
+import type {
+  ModuleOutcome,
+  PreparedModule,
+  PrepareModuleOptions,
+  ResumeModuleOptions,
+  RunModuleOptions,
+} from './wasi/module-options.ts'
 
 const DEFAULT_MAX_MEMORY = 256 * 1024 * 1024
 const DEFAULT_CONCURRENCY = 64
@@ -122,6 +130,7 @@ class PooledRuntime implements Runtime {
   readonly #kept: KeptPrograms
   readonly #plans: PlanDesk
   readonly #components: ComponentDesk
+  readonly #moduleRuns: ModuleRunsDesk
   /** Makes idempotency keys of this runtime differ from those of any other. */
   #id: string | undefined
   #guests = 0
@@ -183,6 +192,7 @@ class PooledRuntime implements Runtime {
       options,
       table,
     })
+    this.#moduleRuns = new ModuleRunsDesk({ ...this.#lent, platform, options, profile: loaded.profile })
     this.#plans = new PlanDesk({
       ...this.#lent,
       platform,
@@ -301,6 +311,25 @@ class PooledRuntime implements Runtime {
     return this.#components.open(source, options)
   }
 
+  async runModule(
+    module: Uint8Array | PreparedModule,
+    options: RunModuleOptions = {},
+  ): Promise<ModuleOutcome> {
+    return (await this.#moduleRuns.load()).run(module, options)
+  }
+
+  async resumeModule(
+    run: string,
+    module: Uint8Array | PreparedModule,
+    options: ResumeModuleOptions = {},
+  ): Promise<ModuleOutcome> {
+    return (await this.#moduleRuns.load()).resume(run, module, options)
+  }
+
+  async prepareModule(module: Uint8Array, options: PrepareModuleOptions = {}): Promise<PreparedModule> {
+    return (await this.#moduleRuns.load()).prepare(module, options)
+  }
+
   async receipts(run: string, options: PlanRunOptions = {}): Promise<readonly SignedReceipt[]> {
     return (await this.#plans.load()).receipts(run, options)
   }
@@ -323,6 +352,7 @@ class PooledRuntime implements Runtime {
 
   async close(): Promise<void> {
     this.#components.close()
+    this.#moduleRuns.close()
     await this.#plans.close()
     this.#line.close()
     this.#typescript.close()

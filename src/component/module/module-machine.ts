@@ -60,8 +60,10 @@ export interface ModuleMachineParts {
   /** Of a guest that was instantiated and not started. */
   readonly basePages: () => PageTree
   readonly wasi: WasiSource
-  /** For each directory of the program that is not in memory, by its place: how it is opened. */
-  readonly directories?: readonly (OpenWasiTree | undefined)[]
+  /** How directories of the program are opened that are not in memory, by the path at which the guest finds them. */
+  readonly directories?: Readonly<Record<string, { readonly open?: OpenWasiTree }>> | undefined
+  /** Told what the guest has written, before that is forgotten. */
+  readonly onDispose?: (output: Pick<ModuleResult, 'stdout' | 'stderr'>) => void
   readonly syncCalls: SyncCalls
   readonly monotonic: () => number
   readonly tools: PageTools
@@ -214,6 +216,7 @@ export class ModuleMachine implements Machine {
   dispose(): void {
     if (this.#state === 'disposed') return
     if (this.#state === 'turning') throw this.#refuse('disposed')
+    this.#parts.onDispose?.(this.output)
     this.#state = 'disposed'
     this.#untilNs = undefined
     this.#life?.wasi[DISPOSE]()
@@ -244,9 +247,7 @@ export class ModuleMachine implements Machine {
       memory: () => coreMemory(guest),
       nowMs: () => msAt(clock.position()),
     })
-    const trees = program.directories.map((directory, at) =>
-      this.#openTree(directory, at, () => clock.position()),
-    )
+    const trees = program.directories.map((directory) => this.#openTree(directory, () => clock.position()))
     const wasi = this.#parts.wasi.openHost(
       {
         args: program.args,
@@ -305,9 +306,10 @@ export class ModuleMachine implements Machine {
     }
   }
 
-  #openTree({ files, guestPath }: ModuleDirectory, at: number, nowNs: () => bigint): WasiTree | ChangedTree {
+  #openTree({ files, guestPath }: ModuleDirectory, nowNs: () => bigint): WasiTree | ChangedTree {
     if (files !== null) return this.#parts.wasi.openMemoryTree(files, nowNs)
-    const open = this.#parts.directories?.[at]
+    const { directories = {} } = this.#parts
+    const open = Object.hasOwn(directories, guestPath) ? directories[guestPath]?.open : undefined
     if (open !== undefined) return open(nowNs)
     throw new CaissonError(
       'invalid_argument',

@@ -14,7 +14,7 @@ export interface ModuleDirectoryGrant {
    * in the outcome, at most 64 MiB and 10,000 entries.
    */
   readonly files?: Readonly<Record<string, string | Uint8Array>>
-  /** Instead of `files`: opens a real directory (`openHostDirectory` of `caisson/bindings/node`). */
+  /** Instead of `files`: opens a real directory, with `createHostTree` of `caisson/bindings/node`. */
   readonly open?: OpenWasiTree
   /** Default false: every change is refused (EROFS). */
   readonly writable?: boolean

@@ -1,0 +1,70 @@
+/**
+ * Directories of `--allow-read` and `--allow-write` for a module: `DIR`, which it finds under its name (`data` as
+ * `/data`), or `DIR:GUEST`. None that may be written to overlaps what runs.
+ */
+import { basename, dirname, resolve } from 'node:path'
+import { openDirectoryFileTree } from '../../../host-bindings/files/node/directory-file-tree.node.ts'
+import { createHostTree } from '../../../host-bindings/wasi/node/host-tree.node.ts'
+import { CaissonError } from '../../base/errors.ts'
+import { clipText } from '../../base/escape-text.ts'
+import type { ModuleDirectoryGrant } from '../../runtime/wasi/module-options.ts'
+import { CliError } from '../cli-error.ts'
+import type { GivenFlags } from '../command.ts'
+import { EXIT } from '../exit-code.ts'
+import { findPackageRoot } from '../package-root.ts'
+
+/** @throws CliError usage */
+export async function moduleDirectories(
+  given: GivenFlags,
+  program: string,
+  cwd: string,
+): Promise<Readonly<Record<string, ModuleDirectoryGrant>>> {
+  const directories: Record<string, ModuleDirectoryGrant> = {}
+  const protect = [resolve(cwd, program), ...findPackageRoot().running]
+  for (const [flag, writable] of [
+    ['allow-read', false],
+    ['allow-write', true],
+  ] as const) {
+    for (const text of given.values(flag)) {
+      const [path, guestPath] = splitPaths(text, cwd)
+      await check(path, text, flag, writable, protect)
+      if (Object.hasOwn(directories, guestPath) && !writable) continue
+      directories[guestPath] = { open: (nowNs) => createHostTree({ root: path, nowNs }), writable }
+    }
+  }
+  return directories
+}
+
+/** A drive letter is no separator. */
+function splitPaths(text: string, cwd: string): readonly [path: string, guestPath: string] {
+  const at = text.indexOf(':/')
+  if (at > 1) return [resolve(cwd, text.slice(0, at)), text.slice(at + 1)]
+  const path = resolve(cwd, text)
+  return [path, `/${basename(path)}`]
+}
+
+/** By what the same flags do for other programs. */
+async function check(
+  path: string,
+  given: string,
+  flag: string,
+  writable: boolean,
+  protect: readonly string[],
+): Promise<void> {
+  try {
+    const tree = await openDirectoryFileTree({ root: path, writable, protect })
+    await tree[Symbol.asyncDispose]()
+  } catch (error) {
+    if (!CaissonError.is(error)) throw error
+    throw new CliError({
+      exit: EXIT.usage,
+      code: 'usage',
+      message: `--${flag} ${clipText(given, 200)}: ${error.message}`,
+      hint:
+        error.details.protected === undefined
+          ? 'Name a directory that exists.'
+          : `A program must not be able to change what runs. Grant a directory of its own, for example ${dirname(path)}/out.`,
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,172 @@
+/** What `caisson run` does with a WebAssembly file or a Python script. */
+import { basename } from 'node:path'
+import { inspectBinary } from '../../component/core/inspect-binary.ts'
+import type { ModuleResult } from '../../component/module/module-end.ts'
+import { parseLimits } from '../../machine/limits.ts'
+import type { ModuleOutcome, RunModuleOptions } from '../../runtime/wasi/module-options.ts'
+import { CliError } from '../cli-error.ts'
+import type { CliIo } from '../cli-io.ts'
+import type { GivenFlags } from '../command.ts'
+import { EXIT, type ExitCode } from '../exit-code.ts'
+import { findPackageRoot } from '../package-root.ts'
+import { jsonText } from '../render/json-text.ts'
+import { nextStep } from '../render/next-step.ts'
+import { runEnding, runSummary } from '../render/run-ending.ts'
+import { styleFor } from '../render/style.ts'
+import { exitOf } from '../run/exit-of.ts'
+import { grantRights } from '../run/grant-rights.ts'
+import { inRuntime } from '../run/in-runtime.ts'
+import { interruptibly } from '../run/interruption.ts'
+import { readLimits } from '../run/limit-flags.ts'
+import { runDocument } from '../run/run-document.ts'
+import { readClock } from '../run/run-plan.ts'
+import { ToolFailures } from '../run/tool-failures.ts'
+import { parseCount } from '../units/parse-count.ts'
+import { moduleDirectories } from './module-directories.ts'
+import { openPreparedCache } from './prepared-cache.ts'
+import { PYTHON_LIMITS, pythonOf } from './python.ts'
+import { readEnv, readFileBytes, readStdin } from './read-module-input.ts'
+
+/** Flags that only programs in JavaScript have. */
+const OTHERS = [
+  'input',
+  'at-end',
+  'store',
+  'checkpoint',
+  'stop-at-call',
+  'name',
+  'thread',
+  'allow-net',
+] as const
+
+/** @returns the exit code. @throws CliError */
+export async function runModuleFile(given: GivenFlags, io: CliIo): Promise<number> {
+  return interruptibly(given, io, async (interruption) => {
+    const [file = ''] = given.positionals
+    for (const flag of OTHERS) if (given.has(flag)) throw notForModules(flag)
+    const isPython = file.endsWith('.py')
+    const limits = parseLimits({ ...(isPython && PYTHON_LIMITS), ...readLimits(given, 'run') })
+    const seed = given.value('seed')
+    const env = readEnv(given.values('env'))
+    const bytes = await readFileBytes(file, 'program', io)
+    const program = isPython ? await pythonOf(file, bytes, io.cwd) : moduleOf(file, bytes)
+    const stdin = await readStdin(given.value('stdin'), io)
+    const withoutDirectories = {
+      ...given,
+      values: (name: string) => (name.startsWith('allow-') ? [] : given.values(name)),
+    }
+    const rights = await grantRights(withoutDirectories, [], io.cwd)
+    const failures = new ToolFailures(rights.tools, findPackageRoot().code)
+    try {
+      const directories = await moduleDirectories(given, file, io.cwd)
+      const cache = await openPreparedCache()
+      const options: RunModuleOptions = {
+        ...program.options,
+        args: [...(program.options.args ?? []), ...given.rest],
+        env: { ...program.options.env, ...env },
+        stdin,
+        directories: { ...program.options.directories, ...directories },
+        grants: rights.grants,
+        limits,
+        signal: interruption.signal,
+        stateDigest: given.has('json'),
+        onProgress: progressOf(io, basename(file)),
+        ...(cache && { cache }),
+        ...(seed !== undefined && { seed: parseCount('seed', seed, '1') }),
+      }
+      const setting = {
+        options: {
+          capabilities: rights.capabilities,
+          clock: readClock(given.value('now')),
+          onCapabilityError: failures.add.bind(failures),
+        },
+        memoryBytes: limits.memoryBytes,
+        thread: 'host',
+        progress: `running ${basename(file)}`,
+      } as const
+      const outcome = await inRuntime(setting, io, (runtime) => runtime.runModule(program.module, options))
+      return tell(outcome, failures, given.has('json'), io)
+    } finally {
+      await rights.close()
+    }
+  })
+}
+
+interface ModuleToRun {
+  readonly module: Uint8Array
+  readonly options: Pick<RunModuleOptions, 'name' | 'args' | 'env' | 'directories' | 'suspendable'>
+}
+
+/** @throws CliError for what is no module; components are run by their exports, and not here */
+function moduleOf(file: string, bytes: Uint8Array): ModuleToRun {
+  const { kind } = inspectBinary(bytes)
+  if (kind === 'component') {
+    throw new CliError({
+      exit: EXIT.refusedInput,
+      code: 'invalid_module',
+      message: 'This is a component, and not a module with a `_start`.',
+      hint: 'Open it with runtime.openComponent, which calls its exports.',
+    })
+  }
+  return { module: bytes, options: { name: basename(file) } }
+}
+
+/** Once a module is large enough that one waits for it. */
+function progressOf(io: CliIo, name: string): (done: number) => void {
+  if (!io.stderr.isTerminal) return () => {}
+  return (done) =>
+    io.stderr.write(`\r\x1b[Kpreparing ${name} · ${Math.round(done * 100)} %${done >= 1 ? '\r\x1b[K' : ''}`)
+}
+
+function tell(outcome: ModuleOutcome, failures: ToolFailures, json: boolean, io: CliIo): ExitCode {
+  const { stdout, stderr } = io
+  const style = styleFor(stderr)
+  const said = outcome.status === 'completed' ? (outcome.value as ModuleResult) : outcome.output
+  const facts = {
+    source: '',
+    modules: new Map<string, string>(),
+    withheld: [],
+    goOn: undefined,
+    limits: undefined,
+  }
+  if (json) {
+    const hint = nextStep(outcome, facts as never)
+    const shown =
+      outcome.status === 'completed' ? { ...outcome, value: textual(outcome.value as ModuleResult) } : outcome
+    stdout.write(`${jsonText(runDocument(shown, hint))}\n`)
+  } else if (said !== undefined) {
+    stdout.write(textOf(said.stdout))
+    stderr.write(textOf(said.stderr))
+  }
+  stderr.write(failures.text(style))
+  if (outcome.status !== 'completed') stderr.write(runEnding(outcome, facts as never, stderr.columns, style))
+  if (stderr.isTerminal) stderr.write(runSummary(outcome, stderr.columns, style))
+  const failed = outcome.status === 'completed' && (outcome.value as ModuleResult).exitCode !== 0
+  return failed ? EXIT.failed : exitOf(outcome)
+}
+
+/** With texts where bytes are UTF-8. */
+function textual({ exitCode, stdout, stderr, files }: ModuleResult): Readonly<Record<string, unknown>> {
+  return { exitCode, stdout: textOrBytes(stdout), stderr: textOrBytes(stderr), files }
+}
+
+function textOrBytes(bytes: Uint8Array): string | Uint8Array {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return bytes
+  }
+}
+
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+}
+
+function notForModules(flag: string): CliError {
+  return new CliError({
+    exit: EXIT.usage,
+    code: 'usage',
+    message: `--${flag} is for programs in JavaScript; modules and Python scripts do not have it here.`,
+    hint: 'caisson run --help',
+  })
+}
