@@ -38,6 +38,13 @@ describe('what is said', () => {
     expect(stdout).toMatch(/^ {2}caisson resume r --store runs --allow-read \S+in --tools MODULE /m)
   })
 
+  it('of how to go on with a program that reached a limit has more of it', async () => {
+    const ended = await kept.caisson(['run', 'shop.js', ...STORE, ...RIGHTS, '--calls', '1'])
+    expect(ended.code).toBe(4)
+    const { stdout } = await kept.caisson(['show', 'r', '--store', 'runs'])
+    expect(stdout).toMatch(/^ {2}caisson resume r --store runs .* --calls 2_000$/m)
+  })
+
   it('of what to do next is a command that works: with the store that was asked about', async () => {
     const store = "it's kept"
     await kept.caisson(['run', 'shop.js', '--store', store, '--run', 'r', ...RIGHTS])

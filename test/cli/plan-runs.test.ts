@@ -461,6 +461,11 @@ output: { $from: main }
     const gone = await typed((next[0] ?? '').replace('MODULE', 'tools.mjs'))
     expect(gone.code).toBe(6)
     expect(done()).toEqual(['price A-1'])
+    const taken = await caisson(['fork', 'r', '--at', at, '--run', 'f', ...STORE])
+    expect([taken.code, flat(taken.stderr)]).toEqual([
+      2,
+      expect.stringContaining('caisson resume f --store runs'),
+    ])
     for (const wrong of [String(events), '0', '99']) {
       const refused = await caisson(['fork', 'r', '--at', wrong, ...STORE])
       expect(refused.code).toBe(2)

@@ -34,6 +34,9 @@ describe('caisson export and caisson import', () => {
       2,
       expect.stringContaining('There is a run "r" already'),
     ])
+    // A run keeps its name: the next step is another store, or the run that is there.
+    expect(flat(again.stderr)).not.toContain('--run')
+    expect(flat(again.stderr)).toContain('caisson show r --store b')
     expect((await caisson('resume', 'r', '--store', 'b')).code).not.toBe(0)
     expect((await caisson('verify', 'r', '--store', 'b')).code).toBe(0)
     // It asks.
@@ -83,6 +86,17 @@ describe('caisson erase', () => {
       ok: true,
       erased: { by: 'carol' },
     })
+    expect(verified.stdout).not.toContain('comes out the same')
+    // What needs the values is refused, which is no defect.
+    for (const command of [['receipts'], ['fork', '--at', '3']] as const) {
+      const [name, ...flags] = command
+      const refused = await caisson(name, 'r', ...flags, ...at)
+      expect([name, refused.code, flat(refused.stderr)]).toEqual([
+        name,
+        7,
+        expect.stringContaining('caisson show r --store a says who erased them'),
+      ])
+    }
   })
 })
 
@@ -104,6 +118,16 @@ describe('caisson compact', () => {
       0,
       expect.stringContaining('cut: its journal of'),
     ])
+    expect(verified.stdout).not.toContain('(event 0)')
+    for (const command of [['receipts'], ['fork', '--at', '3']] as const) {
+      const [name, ...flags] = command
+      const refused = await caisson(name, 'r', ...flags, ...at)
+      expect([name, refused.code, flat(refused.stderr)]).toEqual([
+        name,
+        2,
+        expect.stringContaining('The journal of run "r" was cut'),
+      ])
+    }
     const listed = (await caisson('runs', ...at)).stdout
     expect(listed).toMatch(/^r\tcompleted/)
     expect(listed).not.toContain('r.cut')

@@ -42,7 +42,7 @@ export async function buildFiles(given: GivenFlags, io: CliIo): Promise<number> 
   io.stdout.write(
     given.has('json')
       ? `${jsonText({ status: 'built', out, digest: manifest.digest, files: [...written, { file: MANIFEST }] })}\n`
-      : `${written.length} core modules (${showSize(total)}) and ${MANIFEST} in ${out}\n`,
+      : `${written.length} core ${written.length === 1 ? 'module' : 'modules'} (${showSize(total)}) and ${MANIFEST} in ${out}\n`,
   )
   return EXIT.done
 }

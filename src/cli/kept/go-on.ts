@@ -4,6 +4,7 @@
  * Invariants
  * 1. Whether it can be gone on with is what the runtime says (`resumable`): the codes of errors are the program's own.
  */
+import type { LimitName } from '../../machine/limits.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
 import type { GoOn } from '../render/next-step.ts'
 
@@ -15,6 +16,11 @@ const MORE: Readonly<Record<string, readonly [flag: string, value: string]>> = {
   idle: ['--idle', '1d'],
   calls: ['--calls', '2_000'],
   timers: ['--timers', '20_000'],
+}
+
+/** Flag and value that give more of what ran out; none of a limit that cannot be raised on the way. */
+export function moreOf(limit: LimitName): readonly string[] {
+  return MORE[limit] ?? []
 }
 
 /** @param command goes on with it, with these flags and values more */
@@ -29,8 +35,9 @@ export function goOnAfter(outcome: Outcome, command: (more: readonly string[]) =
       }
     }
     case 'exhausted': {
-      const more = MORE[outcome.limit]
-      return more && { text: 'go on with more of it', command: command(more) }
+      const more = moreOf(outcome.limit)
+      if (more.length === 0) return undefined
+      return { text: 'go on with more of it', command: command(more) }
     }
     case 'failed':
       if (outcome.resumable !== true) return undefined

@@ -16,6 +16,7 @@ import { hangText } from '../render/wrap-text.ts'
 import { refusalOf } from '../run/refusal.ts'
 import { type FoundFile, findKept } from './find-kept.ts'
 import { flagsOfGrants } from './flags-of-grants.ts'
+import { moreOf } from './go-on.ts'
 import { readKeyFile } from './key-file.ts'
 import { resumeCommand, TENANT, whereOf } from './run-place.ts'
 
@@ -71,7 +72,9 @@ export async function showKept(given: GivenFlags, io: CliIo): Promise<ExitCode> 
           capabilities.map(({ name }) => name),
           scope,
         )
-        const command = resumeCommand(kept, given, freshness === 'newest', rights)
+        const end = described.end?.end
+        const more = end?.status === 'exhausted' ? moreOf(end.limit) : []
+        const command = resumeCommand(kept, given, freshness === 'newest', [...rights, ...more])
         lines.push('', `  ${escapeText(command)}`)
       }
     }

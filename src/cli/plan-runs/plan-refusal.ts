@@ -48,6 +48,8 @@ const API_WORDS: readonly (readonly [api: string, words: string])[] = [
   ['(`answers`)', '(--answer NODE=JSON, NODE=again or NODE=skip)'],
   ['give it as `value`', 'give it with --value JSON'],
   ['is said in `by`', 'is said with --by'],
+  // The next step says it, where there is a choice.
+  [': choose another name.', '.'],
 ]
 
 /** By the event that would be written down. */

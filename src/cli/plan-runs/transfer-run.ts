@@ -2,12 +2,16 @@
 import { randomBytes } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { CaissonError } from '../../base/errors.ts'
+import type { PlanRun } from '../../runtime/plans/plan-run.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
 import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
 import { TENANT } from '../kept/run-place.ts'
 import { jsonText } from '../render/json-text.ts'
+import { shellQuote } from '../render/shell-quote.ts'
 import { showSize } from '../units/parse-size.ts'
 import { inPlanSession } from './plan-session.ts'
 import { readBy } from './who.ts'
@@ -65,7 +69,7 @@ export async function importPlanRun(given: GivenFlags, io: CliIo): Promise<numbe
   const bytes = await readFile(resolve(io.cwd, file), file)
   return inPlanSession(given, io, { command: 'import', tools: false, makes: true }, async (session) => {
     const { runtime, storeName } = session
-    const run = await runtime.importRun(bytes, { domain: TENANT })
+    const run = await takeOver(runtime, bytes, storeName)
     const { status, point } = await run.view()
     if (given.has('json')) io.stdout.write(`${jsonText({ run: run.run, status, point })}\n`)
     else {
@@ -77,6 +81,23 @@ export async function importPlanRun(given: GivenFlags, io: CliIo): Promise<numbe
     }
     return EXIT.done
   })
+}
+
+/** A run keeps the name that it has: another one is no way out. */
+async function takeOver(runtime: Runtime, bytes: Uint8Array, storeName: string): Promise<PlanRun> {
+  try {
+    return await runtime.importRun(bytes, { domain: TENANT })
+  } catch (error) {
+    if (!CaissonError.is(error, 'already_exists')) throw error
+    const { code, message, details } = error
+    const store = shellQuote(storeName)
+    const there =
+      typeof details.run === 'string'
+        ? ` caisson show ${shellQuote(details.run)} --store ${store} says how the one that is there stands.`
+        : ''
+    const hint = `Nothing was changed: a run is taken over under its own name, so name another store.${there}`
+    throw new CliError({ exit: EXIT.usage, code, message, hint, cause: error })
+  }
 }
 
 /** Whole or not at all: a file that was there before is replaced by a finished one. @throws CliError */

@@ -113,12 +113,19 @@ function linesOf(
   const rest = unchecked
     .slice(0, MOST_UNCHECKED)
     .flatMap(({ node, position, why }) =>
-      hangText('  not looked at: ', `${shownText(node)} (event ${position}): ${shownText(why)}`, width),
+      hangText(
+        '  not looked at: ',
+        `${node === '' ? '' : `${shownText(node)} (event ${position}): `}${shownText(why)}`,
+        width,
+      ),
     )
   const more = unchecked.length - MOST_UNCHECKED
+  const isAllThere = erased === undefined && cut === undefined
   return [
     ...(ok
-      ? [`${style.green('whole:')} run ${run} comes out the same: ${what}`]
+      ? [
+          `${style.green('whole:')} run ${run} ${isAllThere ? 'comes out the same' : 'is as it was left'}: ${what}`,
+        ]
       : differenceLines(difference, run, width, style)),
     ...(trusts && signed !== undefined ? [`  signed up to event ${signed.events}`] : []),
     ...(cut === undefined ? [] : hangText('  cut: ', cutText(cut), width)),

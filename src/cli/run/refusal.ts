@@ -27,6 +27,7 @@ const EXITS: ReadonlyMap<string, ExitCode> = new Map([
   ['unknown_call', EXIT.usage],
   ['not_found', EXIT.usage],
   ['already_exists', EXIT.usage],
+  ['erased', EXIT.refusedInput],
   ['store_failed', EXIT.internal],
   ['quota_exceeded', EXIT.internal],
   ['aborted', EXIT.interrupted],
@@ -57,6 +58,8 @@ const HINTS: Readonly<Record<string, (named: Named) => string>> = {
   engine_unavailable: oldEngine,
   already_exists: ({ store, run }) =>
     `Choose another name with --run, or go on with that run: caisson resume ${run} --store ${store}`,
+  erased: ({ store, run }) =>
+    `Nothing was done. caisson show ${run} --store ${store} says who erased them, and when; caisson verify looks at what is left.`,
   not_found: ({ store }) => `caisson runs --store ${store} lists the runs of the store.`,
   store_failed: () =>
     'What was acknowledged before is intact. See what is wrong with the disk, then caisson resume.',
@@ -76,7 +79,9 @@ export function refusalOf(error: unknown, kept: KeptWhere | undefined): unknown 
 }
 
 function hintFor({ code, details }: CaissonError, { store, run }: KeptWhere): string | undefined {
-  const named = { store: store ? shellQuote(store) : 'DIR', run: run ?? 'RUN' }
+  // What is there already is not always the run that the command is about: a fork has a name of its own.
+  const about = code === 'already_exists' && typeof details.run === 'string' ? details.run : run
+  const named = { store: store ? shellQuote(store) : 'DIR', run: about ?? 'RUN' }
   if (code === 'checkpoint_refused') return refusedHint(details)
   if (code === 'store_conflict') {
     const { retryAfterMs } = details

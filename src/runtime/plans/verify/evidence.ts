@@ -14,6 +14,7 @@ import type { TrustedSigners } from '../../../snapshot/run-log/entry-seal.ts'
 import type { RunOwner } from '../../run-owner.ts'
 import { noRun, pointOf } from '../plan-record.ts'
 import type { PlanRunParts } from '../plan-run-parts.ts'
+import { readCut } from '../run-cut.ts'
 import type { Difference } from './difference.ts'
 
 /** Where somebody saw the run stand: `events` and `point` of a view, or `journal` of a receipt. */
@@ -32,12 +33,13 @@ export interface Evidence {
   readonly damage: Difference | undefined
 }
 
-/** @throws CaissonError `not_found`, and what the store throws of itself */
+/** @throws CaissonError `not_found`, `invalid_transition` where the journal was cut, and what the store throws of itself */
 export async function readEvidence(
   { store, sealing }: Pick<PlanRunParts, 'store' | 'sealing'>,
-  { run, tenant }: RunOwner,
+  owner: RunOwner,
   trusted: TrustedSigners | undefined,
 ): Promise<Evidence> {
+  const { run, tenant } = owner
   const events: RecordedEvent[] = []
   const digests: Digest[] = []
   const signers = new Set<string>()
@@ -59,9 +61,23 @@ export async function readEvidence(
   } catch (error) {
     damage = damageOf(error, events.length)
   }
-  if (events.length === 0 && damage === undefined) throw noRun(run)
+  if (events.length === 0 && damage === undefined) {
+    // It is there, and what is asked of its journal cannot be had any more.
+    const wasCut = (await readCut({ store, sealing }, owner)) !== undefined
+    throw wasCut ? journalIsGone(run) : noRun(run)
+  }
   const signed = signedEvents === 0 ? undefined : { events: signedEvents, by: [...signers] }
   return { events, digests, signed, damage: damage ?? unsignedEnd(events.length, signedEvents, trusted) }
+}
+
+function journalIsGone(run: string): CaissonError {
+  return new CaissonError(
+    'invalid_transition',
+    `The journal of run "${run}" was cut: only what it came to is left.`,
+    {
+      details: { run },
+    },
+  )
 }
 
 function damageOf(error: unknown, position: number): Difference {
