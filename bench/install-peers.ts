@@ -24,7 +24,8 @@ function npm(...args: readonly string[]): boolean {
 export function installPeers(options: { readonly buildNative: boolean }): void {
   // Not `npm ci`: a peer names packages for other platforms that its authors never published, and newer npm calls a
   // lock file without them out of step. This takes exactly the versions of the lock file too.
-  if (!npm('install', '--no-save', '--ignore-scripts')) throw new Error('npm could not install the peers of the benches')
+  if (!npm('install', '--no-save', '--ignore-scripts'))
+    throw new Error('npm could not install the peers of the benches')
   if (options.buildNative && !npm('rebuild', 'isolated-vm')) {
     console.error('isolated-vm could not be built; the benches leave it out.')
   }

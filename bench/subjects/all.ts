@@ -7,6 +7,7 @@ import {
   openPlansInPostgres,
   openPlansInSqlite,
 } from './caisson-plans.ts'
+import { openComponents, openJco, openSystemPython, openUnmeteredCore } from './components.ts'
 import { openDbos } from './dbos.ts'
 import { openMetered, openUnmetered } from './engine-builds.ts'
 import { openIsolatedVm } from './isolated-vm.ts'
@@ -41,6 +42,10 @@ export const SUBJECTS: readonly SubjectSource[] = [
   { id: 'langgraph-exit', open: openLanggraphExit },
   { id: 'langgraph-sqlite', open: openLanggraphSqlite },
   { id: 'dbos', open: openDbos },
+  { id: 'caisson-component', open: openComponents },
+  { id: 'jco', open: openJco },
+  { id: 'core-unmetered', open: openUnmeteredCore },
+  { id: 'python3', open: openSystemPython },
   { id: 'engine-unmetered', open: openUnmetered },
   { id: 'engine-v8', open: () => openMetered('v8') },
   { id: 'engine-portable', open: () => openMetered('portable') },

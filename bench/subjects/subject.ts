@@ -11,8 +11,8 @@ import type { Program } from './programs.ts'
 export interface Subject {
   /** Kebab-case and unique; figures and tables name it so. */
   readonly id: string
-  /** A whole sandbox, a build of the engine alone (for what metering costs), or what runs graphs of steps. */
-  readonly kind: 'sandbox' | 'engine' | 'graph'
+  /** A whole sandbox, a build of the engine alone (for what metering costs), what runs graphs of steps, or components. */
+  readonly kind: 'sandbox' | 'engine' | 'graph' | 'component'
   /** Version of the package measured, or of the runtime for what is built into it. */
   readonly version: string
   /** What a reader must know to compare fairly: what isolates, what is shared, which language. */
@@ -37,7 +37,21 @@ export interface Subject {
   readonly guest?: GuestTrials
   /** What a graph of steps costs; questions left out are not answered. */
   readonly graph?: GraphTrials
+  /** What components cost; questions left out are not answered. */
+  readonly component?: ComponentTrials
 }
+
+/** Cases of the component suite, which says what each one is. */
+export type ComponentQuestion =
+  | 'call'
+  | 'host-call'
+  | 'instance'
+  | 'cached'
+  | 'loop'
+  | 'python-prepared'
+  | 'python-print'
+
+export type ComponentTrials = Readonly<Partial<Record<ComponentQuestion, () => Trial | Promise<Trial>>>>
 
 /** Cases of the guest suite, which says what each one is. */
 export type GuestQuestion =

@@ -2,6 +2,7 @@
 import type { Suite } from '../harness/suite.ts'
 import { acquire } from './acquire.ts'
 import { checkpoint } from './checkpoint.ts'
+import { component } from './component.ts'
 import { deadline } from './deadline.ts'
 import { download } from './download.ts'
 import { firstResult } from './first-result.ts'
@@ -25,5 +26,6 @@ export const SUITES: readonly Suite[] = [
   checkpoint,
   guest,
   graph,
+  component,
   download,
 ]
