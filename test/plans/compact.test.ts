@@ -120,6 +120,36 @@ describe('a run whose journal was cut', () => {
     expect((await store.runs()).some((name) => /^r\.[0-9a-f]{24}$/.test(name))).toBe(false)
   })
 
+  it('is cut by whoever may cut it, whatever they are called', async () => {
+    const by = '\u{1F600}'.repeat(200)
+    await using(createMemoryRunStore(), async (runtime) => {
+      await complete(runtime, true)
+      await runtime.erase('r', { by })
+      await runtime.compact('r', { by })
+      const { cut, erased } = await (await runtime.planRun('r')).view()
+      expect([cut?.by, erased?.by]).toEqual([by, by])
+    })
+  })
+
+  it('is not cut where what stands in its place cannot be read back', async () => {
+    const store = createMemoryRunStore()
+    let isLying = false
+    // A disk that gives something else than it was given.
+    const getBlob: RunStore['getBlob'] = async (id) => {
+      const bytes = await store.getBlob(id)
+      return isLying ? bytes?.map((byte) => byte ^ 1) : bytes
+    }
+    await using(around(store, { getBlob }), async (runtime) => {
+      await complete(runtime)
+      isLying = true
+      await expect(runtime.compact('r', { by: 'carol' })).rejects.toMatchObject({ code: 'corrupted' })
+      isLying = false
+      expect(await runtime.verify('r')).toMatchObject({ ok: true, cut: undefined })
+      await runtime.compact('r', { by: 'carol' })
+      expect((await (await runtime.planRun('r')).view()).cut).toMatchObject({ by: 'carol' })
+    })
+  })
+
   it('is told from one of which anything was changed', async () => {
     const store = createMemoryRunStore()
     const receipts = await using(store, async (runtime) => {

@@ -10,7 +10,7 @@ import type { RunOwner } from '../run-owner.ts'
 import { giveBack } from '../watched-store.ts'
 import { cutName, isProgramPart, ownerOfPart } from './part-names.ts'
 import { type History, readHistory, readStanding } from './read-standing.ts'
-import { type RunCut, sealCut, stateBytes } from './run-cut.ts'
+import { type RunCut, sealCut, standingOfCut, stateBytes } from './run-cut.ts'
 import { removePart } from './run-key.ts'
 import { summaryOf } from './run-view.ts'
 import { namedImage } from './value-shelves.ts'
@@ -33,7 +33,11 @@ export async function compactRun(parts: VerifyParts, owner: RunOwner, by: string
       })
     }
     // What was cut before, and only half.
-    if (history.cut === undefined) await writeCut(parts, owner, history, by)
+    if (history.cut === undefined) {
+      await writeCut(parts, owner, history, by)
+      // Nothing is removed before what stands in its place was read back.
+      await standingOfCut(parts, owner)
+    }
     for (const name of (await store.runs?.()) ?? [])
       if (ownerOfPart(name) === owner.run && isProgramPart(name)) await removePart(store, name, leaseMs)
     if (store.remove === undefined) return

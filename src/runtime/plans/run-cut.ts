@@ -25,6 +25,9 @@ const FORMAT = 'cut/1'
 /** A digest for each attempt that ended. */
 const CUT_LIMITS: ValueLimits = { bytes: 48 * 1024 * 1024, nodes: 1_000_000, depth: 10 }
 
+/** Of 200 characters, each of which may be two of UTF-16. */
+const LONGEST_BY = 400
+
 /** What was cut, and who did it. */
 export interface RunCut {
   /** Entries of the journal: all there were. */
@@ -119,7 +122,7 @@ function cutFrom(data: unknown, run: string): RunCut {
     events !== null &&
     Object.values(events).every(isCount) &&
     typeof by === 'string' &&
-    by.length <= 200 &&
+    by.length <= LONGEST_BY &&
     typeof atMs === 'number'
   if (isOne) return { entries, journal, state, image, events, receipts, by, atMs } as unknown as RunCut
   throw new CaissonError('corrupted', `The statement that the journal of run "${run}" was cut is damaged.`, {

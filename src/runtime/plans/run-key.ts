@@ -23,6 +23,8 @@ import type { PlanRunParts } from './plan-run-parts.ts'
 
 const FORMAT = 'key/1'
 const KEY_LIMITS = { bytes: 10_000, nodes: 100, depth: 5 }
+/** Of 200 characters, each of which may be two of UTF-16. */
+const LONGEST_BY = 400
 /** A key of a run that is gone may be before it: the last one counts. */
 const MOST_ENTRIES = 1_000
 
@@ -61,7 +63,7 @@ export async function runKeyOf({ store, sealing }: KeyParts, { tenant, run }: Ru
 }
 
 function erasedFrom({ by, atMs }: { readonly by?: unknown; readonly atMs?: unknown }): Erased {
-  return { by: String(by).slice(0, 200), atMs: Number(atMs) }
+  return { by: String(by).slice(0, LONGEST_BY), atMs: Number(atMs) }
 }
 
 /** @throws CaissonError `store_conflict`, `store_failed` */
