@@ -26,6 +26,18 @@ export function inputOf(params: readonly Parameter[], args: readonly unknown[], 
   )
 }
 
+/** The other way: the input of a capability as arguments of a function. */
+export function argumentsOf(params: readonly Parameter[], input: unknown, schema: Schema): unknown[] {
+  const [first] = params
+  if (params.length === 1 && first?.name === 'input') return [witOf(first.type, input, schema)]
+  const given = isObject(input) ? input : {}
+  return params.map(({ name, type }) => {
+    const property = propertyOf(name, schema, given)
+    const value = Object.hasOwn(given, property) ? given[property] : undefined
+    return witOf(type, value, schemaOf(schema, property))
+  })
+}
+
 /** @param value in the shapes of `abi/wit-type.ts` */
 export function plainOf(type: WitType, value: unknown, schema?: Schema): unknown {
   switch (type.kind) {

@@ -80,6 +80,15 @@ export type {
 export type { ImportMap } from '../program/import-map.ts'
 export { callDigest } from '../runtime/call-digest.ts'
 export type { CheckpointOptions, CheckpointPolicy } from '../runtime/checkpoints.ts'
+export {
+  type ComponentCapabilityDefinition,
+  componentCapability,
+} from '../runtime/components/component-capability.ts'
+export type {
+  ComponentDirectoryGrant,
+  ComponentWasiOptions,
+  OpenComponentOptions,
+} from '../runtime/components/component-options.ts'
 export type { Guest } from '../runtime/guest.ts'
 export type { GuestSession } from '../runtime/guest-session.ts'
 export type { LoadModule, ModuleOptions, ModuleSource } from '../runtime/module-options.ts'
