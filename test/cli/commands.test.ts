@@ -63,6 +63,18 @@ describe('help', () => {
     expect(stdout).toMatch(/^ +7 +corrupted or refused input/m)
   })
 
+  it('lists every command once, under what it is about', async () => {
+    const { stdout } = await caisson(['--help'], 200)
+    const [, others = ''] = stdout.split('Commands for this installation\n')
+    const named = others.split('\n\n')[0]?.match(/^ {2}\S+/gm)
+    // A command that no section names stands here: give it one.
+    expect(named).toEqual(['  doctor', '  bench'])
+    const { stderr } = await caisson(['nothing-like-it'], 2000)
+    const all = /commands: ([^)]*)\)/.exec(stderr.replace(/\s+/g, ' '))?.[1]?.split(', ') ?? []
+    expect(all.length).toBeGreaterThan(25)
+    for (const name of all) expect(stdout.split(`\n  ${name}  `), name).toHaveLength(2)
+  })
+
   it('comes first even when the other arguments are missing', async () => {
     expect((await caisson(['run', '--help'])).code).toBe(0)
     const nothing = await caisson([])

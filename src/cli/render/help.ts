@@ -31,6 +31,26 @@ export function commandHelp(command: Command, columns: number, style: Style): st
   ])
 }
 
+/** What commands are about, in the order of reading: thirty in one list teach nobody where to begin. */
+const SECTIONS: readonly (readonly [title: string, names: RegExp])[] = [
+  ['Commands for programs', /^(?:run|types)$/],
+  ['Commands for plans', /^plan /],
+  ['Commands for what is kept of both', /^(?:resume|runs|show|collect)$/],
+  ['Commands for runs of plans', /^(?:cancel|verify|receipts|fork|export|import|erase|compact|keys new)$/],
+  ['Commands for WebAssembly components', /^(?:build|new component)$/],
+]
+
+/** Every command once; what no section names is about the installation itself. */
+function inSections(commands: readonly Command[]): readonly (readonly [string, readonly Command[]])[] {
+  const sorted = SECTIONS.map(
+    ([title, names]) => [title, commands.filter(({ name }) => names.test(name))] as const,
+  )
+  const others = commands.filter(({ name }) => !SECTIONS.some(([, names]) => names.test(name)))
+  return [...sorted, ['Commands for this installation', others] as const].filter(
+    ([, members]) => members.length > 0,
+  )
+}
+
 /** What `caisson` alone shows. */
 export function overviewHelp(commands: readonly Command[], columns: number, style: Style): string {
   const width = widthOf(columns)
@@ -45,11 +65,12 @@ export function overviewHelp(commands: readonly Command[], columns: number, styl
       `${INDENT}echo 'return 6 * 7' > p.js`,
       `${INDENT}caisson run p.js`,
       `${INDENT}caisson run --help`,
+      `${INDENT}caisson plan --help`,
     ],
-    [
-      style.bold('Commands'),
-      ...commands.flatMap(({ name, summary }) => hangText(INDENT + name.padEnd(left - 2), summary, width)),
-    ],
+    ...inSections(commands).map(([title, members]) => [
+      style.bold(title),
+      ...members.flatMap(({ name, summary }) => hangText(INDENT + name.padEnd(left - 2), summary, width)),
+    ]),
     [
       style.bold('Flags'),
       ...hangText(`${INDENT}--help     `, 'after a command: its flags, with examples', width),
