@@ -434,6 +434,42 @@ output: { $from: main }
     expect(await collect('--grace', '0s')).toEqual({ ...told, dryRun: false })
   })
 
+  it('leaves nothing for ever where a process died while it was proposed, cut or removed', async () => {
+    await startAtOnce('hello.yaml', 'stays', '--input', '1')
+    await startAtOnce('hello.yaml', 'cut', '--input', '1')
+    const store = await openDirectoryRunStore(join(folder.path, 'runs'))
+    const leave = async (run: string, dies: 'append' | 'setHead'): Promise<void> => {
+      const dying = new Proxy(store, {
+        get(target, name) {
+          const method = Reflect.get(target, name)
+          if (typeof method !== 'function') return method
+          return (first: string, ...more: unknown[]) => {
+            if (name === dies && first === run) throw new Error('the process is killed')
+            return method.call(target, first, ...more)
+          }
+        },
+      })
+      await using runtime = await openRuntime({ store: dying })
+      const nodes = { hi: { kind: 'program', source: '1' } } as const
+      const plan = { format: 'plan/1', name: 'hello', version: '1', nodes } as const
+      const proposing = runtime.propose(plan, { by: 'ann', run, erasable: true, domain: 'cli' })
+      await expect(proposing).rejects.toMatchObject({ code: 'store_failed' })
+    }
+    await leave('key', 'setHead')
+    await leave('head', 'append')
+    await caisson(['compact', 'cut', ...STORE])
+    const lease = await store.lease('cut.cut', 1_000)
+    await store.remove('cut.cut', lease)
+    await lease.release()
+    expect(await store.runs()).toEqual(['cut', 'head', 'head.key', 'key.key', 'stays'])
+    await store.close()
+    const collected = (await caisson(['collect', ...STORE, '--ended', '1h', '--json'])).json()
+    expect(collected).toMatchObject({ runs: ['cut', 'head', 'key'], leftAlone: [] })
+    const after = await openDirectoryRunStore(join(folder.path, 'runs'))
+    expect(await after.runs()).toEqual(['stays'])
+    await after.close()
+  })
+
   it('is looked at again, and taken over by a fork', async () => {
     await startAtOnce('shop.yaml', 'r', '--input', '"A-1"')
     const { point, events } = await show('r')

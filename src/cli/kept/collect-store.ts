@@ -4,7 +4,9 @@
  * Invariants
  * 1. A run is removed by whoever holds its lease, and only if its log says under that lease that it has ended.
  * 2. A dry run changes nothing.
- * 3. Programs of a run of a plan, and lists of its values, stay as long as the run does, and go before it.
+ * 3. Programs of a run of a plan, and lists of its values, stay as long as the run does, and go before it: what stands in the
+ *    place of its journal last.
+ * 4. What processes that died have left of runs that are not there (proposed, imported, removed half) goes too.
  */
 import { nodeCheckpointPorts } from '../../../host-bindings/system/checkpoint-ports.node.ts'
 import { CaissonError } from '../../base/errors.ts'
@@ -12,7 +14,7 @@ import { escapeText } from '../../base/escape-text.ts'
 import { ENDED } from '../../graph/run/transitions.ts'
 import type { RunStore } from '../../ports/run-store.ts'
 import { type DescribedRun, describeRun } from '../../runtime/describe-run.ts'
-import { ownerOfPart } from '../../runtime/plans/part-names.ts'
+import { cutName, ownerOfPart } from '../../runtime/plans/part-names.ts'
 import { PlanShelf } from '../../runtime/plans/plan-record.ts'
 import { readStanding } from '../../runtime/plans/read-standing.ts'
 import { watchedStore } from '../../runtime/watched-store.ts'
@@ -111,10 +113,12 @@ async function removeEnded(store: RunStore, plan: CollectPlan, endedMs: number):
     describeRun(store, run, { ports: nodeCheckpointPorts, keys: plan.keys }, TENANT)
   const names = await store.runs()
   const { plans, parts } = await sortPlans(store, names)
-  for (const run of names.filter((name) => !parts.has(name))) {
+  const alone = names.filter((name) => !parts.has(name) && !plans.has(name))
+  for (const run of [...plans, ...alone].sort()) {
     try {
       if (plans.has(run)) {
-        const isEnded = (forMs: number): Promise<boolean> => isPlanOver(store, run, plan.keys, forMs)
+        const isEnded = async (forMs: number): Promise<boolean> =>
+          (await isNothing(store, run)) || isPlanOver(store, run, plan.keys, forMs)
         if (!(await isEnded(endedMs))) continue
         if (plan.dryRun) {
           if (await isEnded(plan.graceMs)) for (const name of [run, ...partsOf(run, parts)]) going.add(name)
@@ -137,11 +141,19 @@ async function removeEnded(store: RunStore, plan: CollectPlan, endedMs: number):
 }
 
 function partsOf(run: string, parts: ReadonlySet<string>): readonly string[] {
-  return [...parts].filter((part) => ownerOfPart(part) === run)
+  const own = [...parts].filter((part) => ownerOfPart(part) === run)
+  const last = cutName(run)
+  return own.includes(last) ? [...own.filter((part) => part !== last), last] : own
+}
+
+/** Under its lease: whoever makes a run holds that until its journal is there. */
+async function isNothing(store: RunStore, run: string): Promise<boolean> {
+  for (const name of [run, cutName(run)]) if ((await store.entries(name, 0, 1)).length > 0) return false
+  return true
 }
 
 interface SortedPlans {
-  /** Names of runs of plans. */
+  /** Names of runs of plans, also of those of which nothing but parts is there. */
   readonly plans: ReadonlySet<string>
   /** What belongs to one of them. */
   readonly parts: ReadonlySet<string>
@@ -149,7 +161,12 @@ interface SortedPlans {
 
 async function sortPlans(store: RunStore, names: readonly string[]): Promise<SortedPlans> {
   const plans = new Set<string>()
-  for (const name of names) if (await isPlanRun(store, name)) plans.add(name)
+  const known = new Set(names)
+  for (const name of names) {
+    if (await isPlanRun(store, name)) plans.add(name)
+    const owner = ownerOfPart(name)
+    if (owner !== undefined && !known.has(owner)) plans.add(owner)
+  }
   return { plans, parts: new Set(names.filter((name) => plans.has(ownerOfPart(name) ?? ''))) }
 }
 
