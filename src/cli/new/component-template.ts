@@ -60,6 +60,18 @@ npm run build      # writes component.wasm
   text that says what went wrong.
 - \`${source}\`: what it does.
 - \`build.mjs\`: how it is built.
+
+A program that has Caisson runs it:
+
+\`\`\`js
+import { readFile } from 'node:fs/promises'
+import { openRuntime } from 'caisson'
+
+const runtime = await openRuntime()
+const component = await runtime.openComponent(await readFile('${name}/component.wasm'))
+console.log(await component.call('run', ['text'])) // its value is { tag: 'ok', val } or { tag: 'err', val }
+await runtime.close()
+\`\`\`
 `
 }
 
