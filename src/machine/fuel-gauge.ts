@@ -2,8 +2,9 @@
  * Hands fuel to a guest in slices and decides, at the end of each, whether it goes on.
  *
  * The metered module counts `caisson.fuel` down and calls `refill` when it is used up. Because a slice is
- * short (about 0.1 ms of guest work), wall deadlines and aborts hold in the host's own thread, without a
- * Worker.
+ * short (some tenths of a millisecond of guest work), wall deadlines and aborts hold in the host's own thread,
+ * without a Worker. Compiled code spends fuel up to a hundred times as fast as a builtin of an engine: its slices
+ * grow, or a tenth of its time went into asking for more.
  *
  * Invariants
  * 1. `consumed` is exact at every moment at which no wasm code runs, whatever the size of the slices.
@@ -19,8 +20,14 @@ import type { LimitName } from './limits.ts'
 /** Why a turn was cut short. `fault`: something of ours failed inside an import, and says itself what. */
 export type StopReason = LimitName | 'aborted' | 'fault'
 
-/** Fuel units per slice. Short enough for a deadline within a few milliseconds in the slowest builtin. */
-const SLICE = 500_000
+/** Fuel units of the first slices of a turn. Less than a millisecond in the slowest builtin. */
+const FIRST_SLICE = 500_000
+/** Of the largest ones: a few milliseconds, once, where a guest that was fast becomes as slow as can be. */
+const MOST_SLICE = 8_000_000
+/** A slice that was used up faster is followed by one of twice the size. */
+const SHORT_MS = 0.25
+/** One that lasted longer, by one of the first size. */
+const LONG_MS = 1
 
 const STOP = -1n
 
@@ -39,7 +46,11 @@ interface GaugeGlobals {
 export class FuelGauge {
   readonly #globals: GaugeGlobals
   readonly #monotonic: () => number
-  readonly #slice: number
+  readonly #firstSlice: number
+  readonly #mostSlice: number
+  #slice: number
+  /** When the slice began, undefined for the first one of a turn. */
+  #slicedAt: number | undefined
   #limit = 0
   #settled = 0
   #allotted = 0
@@ -49,10 +60,13 @@ export class FuelGauge {
   #callsToLook = CALLS_PER_LOOK
   #lookedAt = 0
 
-  constructor(globals: GaugeGlobals, monotonic: () => number, slice: number = SLICE) {
+  /** @param slice of every slice; default: as fast as the guest spends them */
+  constructor(globals: GaugeGlobals, monotonic: () => number, slice?: number) {
     this.#globals = globals
     this.#monotonic = monotonic
-    this.#slice = slice
+    this.#firstSlice = slice ?? FIRST_SLICE
+    this.#mostSlice = slice ?? MOST_SLICE
+    this.#slice = this.#firstSlice
   }
 
   /** Forgets everything before a new guest. `limit` is in fuel units over all its turns; `consumed` in earlier lives. */
@@ -69,6 +83,8 @@ export class FuelGauge {
     this.#deadline = deadline
     this.#aborted = aborted
     this.#globals.depth.value = stackBytes
+    this.#slice = this.#firstSlice
+    this.#slicedAt = undefined
     this.#allot()
   }
 
@@ -137,9 +153,11 @@ export class FuelGauge {
     this.#allotted = 0
     this.#globals.fuel.value = 0n
     if (this.#stop === undefined) {
+      const now = this.#monotonic()
       if (this.#settled > this.#limit) this.#stop = 'fuel'
-      else if (this.#monotonic() > this.#deadline) this.#stop = 'wall'
+      else if (now > this.#deadline) this.#stop = 'wall'
       else if (this.#aborted?.() === true) this.#stop = 'aborted'
+      this.#resize(now)
     }
     if (this.#stop !== undefined) {
       this.halt(this.#stop)
@@ -147,6 +165,14 @@ export class FuelGauge {
     }
     this.#allot()
     return BigInt(this.#allotted)
+  }
+
+  /** The next slice after what the last one took. */
+  #resize(now: number): void {
+    const took = this.#slicedAt === undefined ? LONG_MS : now - this.#slicedAt
+    this.#slicedAt = now
+    if (took < SHORT_MS) this.#slice = Math.min(2 * this.#slice, this.#mostSlice)
+    else if (took > LONG_MS) this.#slice = this.#firstSlice
   }
 
   #allot(): void {

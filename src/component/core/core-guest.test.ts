@@ -114,6 +114,17 @@ describe('ends of a turn', () => {
     })
   })
 
+  it('calls host functions that return whatever happens, and do nothing once it has to stop (invariant 1)', () => {
+    const { guest } = open(MODULE)
+    let calls = 0
+    const failing = guest.hostFunction(['i32'], () => {
+      calls += 1
+      throw new Error('secret')
+    })
+    expect([failing(1), failing(2)]).toEqual([0, 0])
+    expect(calls).toBe(1)
+  })
+
   it('ends when the guest exits', () => {
     let calls = 0
     const { guest, instance } = open(MODULE, {
