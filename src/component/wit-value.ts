@@ -18,7 +18,7 @@ type Schema = JsonSchema | undefined
 /** What a guest passes, as the input of a capability: `input` alone is the value itself, other parameters its properties. */
 export function inputOf(params: readonly Parameter[], args: readonly unknown[], schema: Schema): unknown {
   const [first] = params
-  if (first === undefined) return schema?.type === 'object' ? {} : undefined
+  if (first === undefined) return { object: {}, null: null }[String(schema?.type)]
   if (params.length === 1 && first.name === 'input') return plainOf(first.type, args[0], schema)
   return objectOf(
     params.map(({ name, type }, at) => ({ name, type, value: args[at] })),
@@ -66,6 +66,12 @@ export function plainOf(type: WitType, value: unknown, schema?: Schema): unknown
     }
     case 'enum':
       return textOf(value as string, schema)
+    case 'flags': {
+      const given = value as Record<string, boolean>
+      return Object.fromEntries(
+        type.names.map((name, at) => [propertyOf(name, schema), given[type.keys[at] as string] === true]),
+      )
+    }
     case 'variant':
     case 'result': {
       const { tag, val } = value as { tag: string; val?: unknown }
@@ -113,6 +119,12 @@ export function witOf(type: WitType, value: unknown, schema?: Schema): unknown {
       const held = witOf(inner, value, schema)
       return isNested ? { tag: 'some', val: held } : held
     }
+    case 'flags':
+      return isObject(value)
+        ? Object.fromEntries(
+            type.names.map((name, at) => [type.keys[at], value[propertyOf(name, schema, value)] === true]),
+          )
+        : value
     case 'enum':
       return type.indexOf.has(value as string) ? value : kebabName(String(value))
     case 'variant':
