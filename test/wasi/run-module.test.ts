@@ -38,10 +38,12 @@ const printed = (outcome: ModuleOutcome): string => new TextDecoder().decode(res
 describe('runModule', () => {
   let runtime: Runtime
   let plain: PreparedModule
+  let suspendable: PreparedModule
   beforeAll(async () => {
     runtime = await openRuntime({ clock: CLOCK })
+    suspendable = await runtime.prepareModule(COMMAND)
     plain = await runtime.prepareModule(COMMAND, { suspendable: false })
-  })
+  }, 120_000)
   afterAll(() => runtime.close())
 
   it('runs a command with what it is given', async () => {
@@ -60,7 +62,7 @@ describe('runModule', () => {
   })
 
   it('sleeps in earnest where it can, which is no active time', async () => {
-    const outcome = await runtime.runModule(COMMAND, { args: ['sleep', '30'], nowMs: 0 })
+    const outcome = await runtime.runModule(suspendable, { args: ['sleep', '30'], nowMs: 0 })
     expect(printed(outcome)).toBe('30\n')
     expect(outcome.usage.idleMs).toBeGreaterThan(0)
   })
@@ -77,7 +79,7 @@ describe('runModule', () => {
   it('keeps two with other grants apart that run at the same time', async () => {
     const both = await Promise.all(
       ['one', 'two'].map((name) =>
-        runtime.runModule(COMMAND, {
+        runtime.runModule(suspendable, {
           args: ['copy', '/own/secret', '/out/copy'],
           directories: { '/own': { files: { secret: name } }, '/out': { files: {}, writable: true } },
         }),
@@ -87,7 +89,7 @@ describe('runModule', () => {
       'one',
       'two',
     ])
-    const without = await runtime.runModule(COMMAND, { args: ['copy', '/own/secret', '/out/copy'] })
+    const without = await runtime.runModule(suspendable, { args: ['copy', '/own/secret', '/out/copy'] })
     expect(resultOf(without)).toMatchObject({ exitCode: 1, files: {} })
   })
 

@@ -17,7 +17,7 @@ const FOLDER = '/program'
 /** Starting CPython takes as much as many whole programs in JavaScript. */
 export const PYTHON_LIMITS: Partial<Limits> = { fuel: 20_000_000_000 }
 
-export interface PythonProgram {
+interface PythonProgram {
   readonly module: Uint8Array
   readonly options: Pick<RunModuleOptions, 'name' | 'args' | 'env' | 'directories' | 'suspendable'>
 }

@@ -1,16 +1,17 @@
 /** What `caisson run` does with a WebAssembly file or a Python script. */
 import { basename } from 'node:path'
+import { escapeText } from '../../base/escape-text.ts'
 import { inspectBinary } from '../../component/core/inspect-binary.ts'
 import type { ModuleResult } from '../../component/module/module-end.ts'
 import { parseLimits } from '../../machine/limits.ts'
 import type { ModuleOutcome, RunModuleOptions } from '../../runtime/wasi/module-options.ts'
 import { CliError } from '../cli-error.ts'
-import type { CliIo } from '../cli-io.ts'
+import type { CliIo, CliOutput } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { findPackageRoot } from '../package-root.ts'
 import { jsonText } from '../render/json-text.ts'
-import { nextStep } from '../render/next-step.ts'
+import { nextStep, type RunFacts } from '../render/next-step.ts'
 import { runEnding, runSummary } from '../render/run-ending.ts'
 import { styleFor } from '../render/style.ts'
 import { exitOf } from '../run/exit-of.ts'
@@ -19,7 +20,7 @@ import { inRuntime } from '../run/in-runtime.ts'
 import { interruptibly } from '../run/interruption.ts'
 import { readLimits } from '../run/limit-flags.ts'
 import { runDocument } from '../run/run-document.ts'
-import { readClock } from '../run/run-plan.ts'
+import { readClock, readThread } from '../run/run-plan.ts'
 import { ToolFailures } from '../run/tool-failures.ts'
 import { parseCount } from '../units/parse-count.ts'
 import { moduleDirectories } from './module-directories.ts'
@@ -35,7 +36,7 @@ const OTHERS = [
   'checkpoint',
   'stop-at-call',
   'name',
-  'thread',
+
   'allow-net',
 ] as const
 
@@ -44,6 +45,7 @@ export async function runModuleFile(given: GivenFlags, io: CliIo): Promise<numbe
   return interruptibly(given, io, async (interruption) => {
     const [file = ''] = given.positionals
     for (const flag of OTHERS) if (given.has(flag)) throw notForModules(flag)
+    if (readThread(given.value('thread'), 'run') === 'worker') throw notForModules('thread worker')
     const isPython = file.endsWith('.py')
     const limits = parseLimits({ ...(isPython && PYTHON_LIMITS), ...readLimits(given, 'run') })
     const seed = given.value('seed')
@@ -70,7 +72,7 @@ export async function runModuleFile(given: GivenFlags, io: CliIo): Promise<numbe
         limits,
         signal: interruption.signal,
         stateDigest: given.has('json'),
-        onProgress: progressOf(io, basename(file)),
+        onProgress: progressOf(io, escapeText(basename(file))),
         ...(cache && { cache }),
         ...(seed !== undefined && { seed: parseCount('seed', seed, '1') }),
       }
@@ -82,10 +84,11 @@ export async function runModuleFile(given: GivenFlags, io: CliIo): Promise<numbe
         },
         memoryBytes: limits.memoryBytes,
         thread: 'host',
-        progress: `running ${basename(file)}`,
+        progress: `running ${escapeText(basename(file))}`,
       } as const
       const outcome = await inRuntime(setting, io, (runtime) => runtime.runModule(program.module, options))
-      return tell(outcome, failures, given.has('json'), io)
+      const facts = { source: '', limits, withheld: rights.withheld }
+      return tell(outcome, facts, failures, given.has('json'), io)
     } finally {
       await rights.close()
     }
@@ -118,28 +121,27 @@ function progressOf(io: CliIo, name: string): (done: number) => void {
     io.stderr.write(`\r\x1b[Kpreparing ${name} · ${Math.round(done * 100)} %${done >= 1 ? '\r\x1b[K' : ''}`)
 }
 
-function tell(outcome: ModuleOutcome, failures: ToolFailures, json: boolean, io: CliIo): ExitCode {
+function tell(
+  outcome: ModuleOutcome,
+  facts: RunFacts,
+  failures: ToolFailures,
+  json: boolean,
+  io: CliIo,
+): ExitCode {
   const { stdout, stderr } = io
   const style = styleFor(stderr)
   const said = outcome.status === 'completed' ? (outcome.value as ModuleResult) : outcome.output
-  const facts = {
-    source: '',
-    modules: new Map<string, string>(),
-    withheld: [],
-    goOn: undefined,
-    limits: undefined,
-  }
   if (json) {
-    const hint = nextStep(outcome, facts as never)
+    const hint = nextStep(outcome, facts)
     const shown =
       outcome.status === 'completed' ? { ...outcome, value: textual(outcome.value as ModuleResult) } : outcome
     stdout.write(`${jsonText(runDocument(shown, hint))}\n`)
   } else if (said !== undefined) {
-    stdout.write(textOf(said.stdout))
-    stderr.write(textOf(said.stderr))
+    stdout.write(textFor(said.stdout, stdout))
+    stderr.write(textFor(said.stderr, stderr))
   }
   stderr.write(failures.text(style))
-  if (outcome.status !== 'completed') stderr.write(runEnding(outcome, facts as never, stderr.columns, style))
+  if (outcome.status !== 'completed') stderr.write(runEnding(outcome, facts, stderr.columns, style))
   if (stderr.isTerminal) stderr.write(runSummary(outcome, stderr.columns, style))
   const failed = outcome.status === 'completed' && (outcome.value as ModuleResult).exitCode !== 0
   return failed ? EXIT.failed : exitOf(outcome)
@@ -158,8 +160,10 @@ function textOrBytes(bytes: Uint8Array): string | Uint8Array {
   }
 }
 
-function textOf(bytes: Uint8Array): string {
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+/** As it is, for a file or a pipe; a terminal obeys nothing that stands in it. */
+function textFor(bytes: Uint8Array, { isTerminal }: CliOutput): string {
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+  return isTerminal ? escapeText(text, 'lines') : text
 }
 
 function notForModules(flag: string): CliError {

@@ -3,7 +3,7 @@ import { CaissonError } from '../../base/errors.ts'
 import { fromTaggedJson, toTaggedJson } from '../../values/tagged-json.ts'
 
 /** A failure as `caisson` tells it to a module. */
-export interface CallFailure {
+interface CallFailure {
   readonly code: string
   readonly message: string
 }

@@ -39,7 +39,7 @@ export interface ModuleCallsState {
   readonly kept: { readonly bytes: Uint8Array; readonly failed: boolean } | null
 }
 
-export interface ModuleCallsParts {
+interface ModuleCallsParts {
   readonly syncCalls: SyncCalls
   readonly limits: Limits
   readonly gauge: () => FuelGauge

@@ -7,7 +7,7 @@ import type { WasiHost } from '../../ports/wasi-host.ts'
 import { encodeCanonical } from '../../values/encode-canonical.ts'
 import type { CoreGuest } from '../core/core-guest.ts'
 
-export interface DigestedModule {
+interface DigestedModule {
   readonly engine: string
   /** The Merkle root of its pages. */
   readonly memory: Digest

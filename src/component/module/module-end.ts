@@ -20,7 +20,7 @@ export interface ModuleResult {
 type EndedCore = Exclude<CoreEnd, { status: 'returned' | 'suspended' }>
 
 /** What is known of a guest that ended, beside how. */
-export interface EndedGuest {
+interface EndedGuest {
   /** What its WASI host says. */
   readonly said: WasiEnd | undefined
   readonly limits: Limits

@@ -36,7 +36,7 @@ const KEEP = 8
 /** How long the host's loop waits for a piece. */
 const PIECE_MS = 10
 
-export interface ModulePreparationParts {
+interface ModulePreparationParts {
   readonly tools: ModuleTools
   readonly profile: PrepareCoreOptions['profile']
   readonly pageTools: PageTools

@@ -154,7 +154,7 @@ export class ModuleRuns {
     const { memoryBytes } = limitsOf(options.limits, this.#parts.bounds)
     const code = await this.#preparation.code(module, memoryBytes, options)
     const last: LastMachine = {}
-    const { directories, suspendable, onProgress, cache, ...own } = options
+    const { directories, suspendable: _suspendable, onProgress: _progress, cache: _cache, ...own } = options
     const keeper = this.#keeper(code, directories, options.signal, last, () => {
       throw new CaissonError('corrupted', 'A run that is gone on with is not begun.')
     })
