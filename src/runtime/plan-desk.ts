@@ -17,6 +17,7 @@ import type { MachineMaker } from './machine-maker.ts'
 import type { RunOptions, RuntimeOptions } from './options.ts'
 import type { Outcome } from './outcome.ts'
 import type { PlanRuns, PlanRunsParts } from './plans/plan-runs.ts'
+import type { WasmTools } from './plans/wasm-work.ts'
 import type { Platform } from './platform.ts'
 import { DEFAULT_LEASE_MS } from './run-keeper.ts'
 import type { Under } from './run-span.ts'
@@ -35,6 +36,7 @@ export interface PlanDeskParts {
   run(source: string, options: RunOptions, under: Under): Promise<Outcome>
   startOf(source: string, options: RunOptions): Promise<MachineStart>
   keptIn(store: RunStore): KeptPrograms
+  readonly wasm: WasmTools
 }
 
 export class PlanDesk {
@@ -62,8 +64,19 @@ export class PlanDesk {
   }
 
   #lend(): PlanRunsParts {
-    const { platform, hostClock, options, table, checkpoints, machines, gateFor, run, startOf, keptIn } =
-      this.#parts
+    const {
+      platform,
+      hostClock,
+      options,
+      table,
+      checkpoints,
+      machines,
+      gateFor,
+      run,
+      startOf,
+      keptIn,
+      wasm,
+    } = this.#parts
     const store = options.store ?? platform.openMemoryStore?.()
     if (store === undefined)
       throw new CaissonError('unsupported', 'Runs of plans are kept in a store: give one to openRuntime.')
@@ -91,6 +104,7 @@ export class PlanDesk {
           ? run(source, own, under ?? null)
           : kept.run(source, own, own.run, under ?? null, key),
       startOf,
+      wasm,
       resumeProgram: (name, own, under, key) => kept.resume(name, own, under ?? null, key),
       repeatProgram: (name, own, key) => kept.repeat(name, own, key),
       inspect: async (checkpoint) => (await checkpoints.inspect(checkpoint)).id,

@@ -201,6 +201,10 @@ class PooledRuntime implements Runtime {
       run: (source, own, under) => this.#run(source, own, under),
       startOf: (source, own) => this.#startOf(source, this.#modules.open(own), []),
       keptIn: (store) => this.#keptIn(store),
+      wasm: {
+        runModule: (wasm, own) => this.runModule(wasm, own),
+        openComponent: (wasm, own) => this.openComponent(wasm, own),
+      },
     })
   }
 

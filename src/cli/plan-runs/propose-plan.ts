@@ -26,6 +26,7 @@ import { readBy } from './who.ts'
 interface Proposal {
   readonly plan: DefinedPlan
   readonly input: unknown
+  readonly wasm: readonly Uint8Array[]
   readonly run: string
 }
 
@@ -57,10 +58,10 @@ export async function withProposal(
 ): Promise<number> {
   const proposal = await readProposal(given, io)
   if (typeof proposal === 'number') return proposal
-  const { plan, input, run: name } = proposal
+  const { plan, input, wasm, run: name } = proposal
   return inPlanSession(given, io, { command, run: name, tools: true, makes: true }, async (session) => {
     const erasable = given.has('erasable') ? { erasable: true } : {}
-    const named = { run: name, input: input ?? null, domain: TENANT, ...erasable }
+    const named = { run: name, input: input ?? null, wasm, domain: TENANT, ...erasable }
     return work(await session.runtime.propose(plan, { by: readBy(given), ...named }), session)
   })
 }
@@ -82,7 +83,7 @@ async function readProposal(given: GivenFlags, io: CliIo): Promise<Proposal | nu
       return tellRefused(told, given.has('json'), io)
     }
     const input = await readInput(given.value('input'), io)
-    return { plan: defined, input, run: name ?? newRunName(defined.plan.name) }
+    return { plan: defined, input, wasm: read.wasm, run: name ?? newRunName(defined.plan.name) }
   } finally {
     await reader.close()
   }

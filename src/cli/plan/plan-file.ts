@@ -6,9 +6,15 @@
  * 2. What is embedded is what was read: the digest is that of the whole.
  */
 import { basename, dirname, resolve } from 'node:path'
+import { type Digest, sha256 } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 import { type DefinedPlan, readPlan } from '../../graph/plan/define-plan.ts'
-import { embedSources, type ReadProgram, type ReadSource } from '../../graph/plan/embed-sources.ts'
+import {
+  embedSources,
+  type ReadProgram,
+  type ReadSource,
+  type ReadWasm,
+} from '../../graph/plan/embed-sources.ts'
 import { type PlanText, parsePlanText } from '../../graph/plan/parse-plan-text.ts'
 import type { Plan, Program } from '../../graph/plan/plan.ts'
 import type { PlanProblem } from '../../graph/plan/plan-problem.ts'
@@ -16,6 +22,7 @@ import type { SourcePlace } from '../../program/source-place.ts'
 import type { CliIo } from '../cli-io.ts'
 import { readText } from '../run/read-text.ts'
 import type { CodeReader } from './code-reader.ts'
+import { readWasmFile } from './read-wasm-file.ts'
 
 /** A problem with its place in a file. */
 export interface PlacedProblem {
@@ -40,6 +47,8 @@ export interface PlanFile {
   /** A problem of the plan with its place. */
   placed(problem: PlanProblem): PlacedProblem
   readonly text: PlanText
+  /** WebAssembly that nodes name by file: it goes with the proposal. */
+  readonly wasm: readonly Uint8Array[]
   /** Pointers of the programs that were read from files. */
   readonly fromFiles: ReadonlySet<string>
 }
@@ -56,7 +65,8 @@ export async function readPlanFile(name: string, reader: CodeReader, io: CliIo):
     text: source,
   })
   const fromFiles = new Set<string>()
-  const file = { name, text, placed, fromFiles }
+  const guests = new Map<Digest, Uint8Array>()
+  const file = { name, text, placed, fromFiles, wasm: [] }
   const refused = (found: readonly PlanProblem[], count: number): PlanFile => ({
     ...file,
     defined: undefined,
@@ -78,14 +88,21 @@ export async function readPlanFile(name: string, reader: CodeReader, io: CliIo):
     }
     return read.program
   }
-  const { whole, tooLarge } = await embedWhole(written.plan.plan, embed)
+  const wasm: ReadWasm = async (guest, at) => {
+    const read = await readWasmFile(folder, guest)
+    if (read.problem !== undefined) problems.push(placed({ at: `${at}/file`, problem: read.problem }))
+    const digest = sha256(read.bytes)
+    guests.set(digest, read.bytes)
+    return digest
+  }
+  const { whole, tooLarge } = await embedWhole(written.plan.plan, embed, wasm)
   problems.push(...tooLarge.map(placed))
   if (problems.length > 0 || whole === undefined)
     return { ...file, defined: undefined, problems: problems.slice(0, 100), count: problems.length }
   const { plan: defined, problems: more } = readPlan(whole)
   return defined === undefined
     ? refused(more.found, more.count)
-    : { ...file, defined, problems: [], count: 0 }
+    : { ...file, wasm: [...guests.values()], defined, problems: [], count: 0 }
 }
 
 interface Embedded {
@@ -94,9 +111,9 @@ interface Embedded {
   readonly tooLarge: readonly PlanProblem[]
 }
 
-async function embedWhole(plan: Plan, read: ReadSource): Promise<Embedded> {
+async function embedWhole(plan: Plan, read: ReadSource, wasm: ReadWasm): Promise<Embedded> {
   try {
-    return { whole: await embedSources(plan, read), tooLarge: [] }
+    return { whole: await embedSources(plan, read, wasm), tooLarge: [] }
   } catch (error) {
     if (!CaissonError.is(error, 'invalid_plan')) throw error
     return { whole: undefined, tooLarge: error.details.problems as readonly PlanProblem[] }

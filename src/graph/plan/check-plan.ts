@@ -5,6 +5,7 @@
 import { nearNames } from '../../capability/near-names.ts'
 import { grantProblems } from './authority.ts'
 import { budgetProblems, budgetWithin } from './budget-share.ts'
+import { type EffectNode, isEffect, kindOf } from './node-kinds.ts'
 import type { Budget, Compensation, Plan, PlanGrant, PlanNode, Program, Scope } from './plan.ts'
 import { SOURCES, type SourceName } from './plan-names.ts'
 import type { PlanProblems } from './plan-problem.ts'
@@ -129,9 +130,10 @@ function checkNode(
     case 'approval':
     case 'choice':
       break
+    default:
+      kindOf(node).check(node, at, problems)
   }
-  if ('fallback' in node || 'compensate' in node || 'retry' in node)
-    checkEffect(node, at, scope, names, around, problems)
+  if (isEffect(node)) checkEffect(node, at, scope, names, around, problems)
 }
 
 /** A plan in a plan: its authority and budget are part of those around it. */
@@ -151,8 +153,6 @@ function checkInner(
   const inside = { ...ALONE, grants: plan.grants ?? [], budget: budgetWithin(plan.budget, budget) }
   checkScope(plan, at, { ...inside, depth: around.depth }, problems, count)
 }
-
-type EffectNode = Extract<PlanNode, { kind: 'program' | 'call' }>
 
 function checkEffect(
   { fallback = [], compensate, retry }: EffectNode,
@@ -227,7 +227,7 @@ function checkDecisions(scope: Scope, at: string, problems: PlanProblems): void 
       for (const [j, chosen] of (node.otherwise ?? []).entries())
         decide(chosen, id, `${at}/nodes/${id}/otherwise/${j}`)
     }
-    if (node.kind !== 'program' && node.kind !== 'call') continue
+    if (!isEffect(node)) continue
     for (const [i, { node: other }] of (node.fallback ?? []).entries())
       if (other !== undefined) decide(other, id, `${at}/nodes/${id}/fallback/${i}/node`)
   }

@@ -10,6 +10,7 @@ import { DEFAULT_LOOP_GUARD, LOOP_THRESHOLDS } from '../../capability/loop-guard
 import { digestValue } from '../../values/digest-value.ts'
 import { isWithin, ruleOf } from './authority.ts'
 import { amountOf, BUDGET_PARTS } from './budget-share.ts'
+import { grantsOf } from './node-kinds.ts'
 import { PLAN_LIMITS } from './plain-tree.ts'
 import type { Budget, Plan, PlanGrant, PlanGrantRule, PlanNode, Scope } from './plan.ts'
 import { pointerTo, shownPointer } from './plan-problem.ts'
@@ -251,10 +252,6 @@ function diffGuard(
 const AROUND = 'that of what is around it'
 
 type Members = Readonly<Record<string, unknown>>
-
-function grantsOf(node: PlanNode): readonly PlanGrant[] {
-  return node.kind === 'program' ? (node.grants ?? []) : []
-}
 
 function membersOf(node: PlanNode): Members {
   return node as unknown as Members

@@ -4,7 +4,9 @@
  * Invariant: what is embedded is no larger than a plan may be, however often a file is named. What goes beyond that is
  * refused at its place before anything is made of it.
  */
+import type { Digest } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
+import { isRegistered, type RegisteredNode } from './node-kinds.ts'
 import { PLAN_LIMITS } from './plain-tree.ts'
 import type { Compensation, Plan, PlanNode, Program, Scope } from './plan.ts'
 import { pointerTo, shownPointer } from './plan-problem.ts'
@@ -15,11 +17,13 @@ export type ReadProgram = Pick<Program, 'modules' | 'language'> & { readonly sou
 /**
  * The plan with every `file` replaced by what `read` gives. Modules that the plan has itself stay.
  * @param read gets the program as it stands in the plan, and its JSON Pointer, for messages
+ * @param wasm gives the digest of the WebAssembly that a node names by file; its bytes go with the proposal. Left out,
+ * such nodes stay as they are
  * @throws CaissonError `invalid_plan` with `details: { problems, count }` where all that is embedded, each time that it
  * is, is larger than a plan may be
  */
-export async function embedSources(plan: Plan, read: ReadSource): Promise<Plan> {
-  return { ...plan, ...(await new Embedding(read).scope(plan, '')) }
+export async function embedSources(plan: Plan, read: ReadSource, wasm?: ReadWasm): Promise<Plan> {
+  return { ...plan, ...(await new Embedding(read, wasm).scope(plan, '')) }
 }
 
 export type ReadSource = (
@@ -27,13 +31,18 @@ export type ReadSource = (
   at: string,
 ) => ReadProgram | Promise<ReadProgram>
 
+/** @param file as the node at this JSON Pointer names it */
+export type ReadWasm = (file: string, at: string) => Digest | Promise<Digest>
+
 class Embedding {
   readonly #read: ReadSource
+  readonly #wasm: ReadWasm | undefined
   /** By the size rule of values: a string costs its length. */
   #bytes = 0
 
-  constructor(read: ReadSource) {
+  constructor(read: ReadSource, wasm: ReadWasm | undefined) {
     this.#read = read
+    this.#wasm = wasm
   }
 
   async scope(scope: Scope, at: string): Promise<Scope> {
@@ -55,8 +64,15 @@ class Embedding {
       case 'plan':
         return { ...node, plan: { ...node.plan, ...(await this.scope(node.plan, `${at}/plan`)) } }
       default:
+        if (isRegistered(node)) return this.#withCompensation(await this.#guest(node, at), at)
         return node
     }
+  }
+
+  async #guest<N extends RegisteredNode>(node: N, at: string): Promise<N> {
+    const { file, ...rest } = node
+    if (file === undefined || this.#wasm === undefined) return node
+    return { ...rest, wasm: await this.#wasm(file, at) } as N
   }
 
   async #withCompensation<N extends { readonly compensate?: Compensation }>(node: N, at: string): Promise<N> {

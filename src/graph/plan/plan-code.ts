@@ -1,6 +1,7 @@
 /**
  * All that is code in a plan: its programs, and the expressions of its templates, each with its place.
  */
+import { isEffect } from './node-kinds.ts'
 import type { Plan, PlanNode, Program, Scope } from './plan.ts'
 import { pointerTo } from './plan-problem.ts'
 import { templatesOf } from './scope-edges.ts'
@@ -30,7 +31,7 @@ export function codeOf(plan: Plan): PlanCode {
     if (node.kind === 'program') programs.push({ at, program: node })
     for (const { at: place, template } of templatesOf(node)) look(template, at + place)
     if (node.kind === 'loop') look(node.until, `${at}/until`)
-    if (node.kind !== 'program' && node.kind !== 'call') return
+    if (!isEffect(node)) return
     for (const [i, { value }] of (node.fallback ?? []).entries()) look(value, `${at}/fallback/${i}/value`)
     const { compensate } = node
     if (compensate?.kind === 'program') programs.push({ at: `${at}/compensate`, program: compensate })

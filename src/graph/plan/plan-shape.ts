@@ -3,6 +3,7 @@
  * What a form cannot say (that a reference leads somewhere, that no authority grows) is in `check-plan.ts`.
  */
 import { LARGEST_LOOP_THRESHOLD } from '../../capability/loop-guard.ts'
+import { kindOf, REGISTERED_KINDS } from './node-kinds.ts'
 import { ERROR_CLASSES, PLAN_FORMAT } from './plan.ts'
 import { NODE_ID_PATTERN, nodeIdProblem, RESERVED_IDS } from './plan-names.ts'
 import {
@@ -284,7 +285,7 @@ const PLAN: Shape = named.define('plan', () =>
 
 const EXPIRES: Shape = number({ min: 1, max: 100 * YEAR_MS })
 
-/** The members of a node by its kind: a kind that comes later is one more line. */
+/** The members of a node by its kind. Kinds that do something in the world come from their registry. */
 const NODE: Shape = variants('kind', {
   program: node(
     'program',
@@ -292,6 +293,7 @@ const NODE: Shape = variants('kind', {
     [],
     'A program in an isolate of its own.',
   ),
+  ...Object.fromEntries(REGISTERED_KINDS.map((kind) => [kind, registered(kind)])),
   call: node(
     'call',
     { ...EFFECT, capability: CAPABILITY, input: TEMPLATE },
@@ -375,6 +377,12 @@ export const PLAN_JSON_SCHEMA: JsonSchema = {
   title: 'Plan',
   ...PLAN.schema,
   $defs: named.schemas,
+}
+
+/** The members of a kind that is in the registry. */
+function registered(kind: (typeof REGISTERED_KINDS)[number]): Shape {
+  const { members, required, description } = kindOf({ kind })
+  return node(kind, { ...EFFECT, ...members({ template: TEMPLATE, limits: LIMITS }) }, required, description)
 }
 
 function node(

@@ -6,6 +6,7 @@
  * everything that it refers to, or names in `after`, has ended. `each`, `loop` and `plan` hold nodes of their own.
  */
 
+import type { Digest } from '../../base/digest.ts'
 import type { LoopGuardRule } from '../../capability/loop-guard.ts'
 
 /** Names the format, and its version. */
@@ -36,6 +37,8 @@ export interface Scope {
 
 export type PlanNode =
   | ProgramNode
+  | ModuleNode
+  | ComponentNode
   | CallNode
   | ApprovalNode
   | ChoiceNode
@@ -62,7 +65,7 @@ interface NodeBase {
 }
 
 /** What nodes that do something in the world may say. */
-interface EffectBase extends NodeBase {
+export interface EffectBase extends NodeBase {
   /** Of one attempt, milliseconds of active time. */
   readonly timeoutMs?: number
   /** Default: one attempt. */
@@ -92,6 +95,53 @@ export interface Program {
   readonly modules?: Readonly<Record<string, string>>
   /** The global `input`. */
   readonly input?: Template
+}
+
+/** Where the WebAssembly of a node is: exactly one of both. */
+export interface WasmSource {
+  /** Digest of its bytes, which are given when the plan is proposed, and kept with the run. */
+  readonly wasm?: Digest
+  /** Path of it, relative to the plan. Read before the plan is proposed: what is approved names the digest. */
+  readonly file?: string
+}
+
+/** What is made of bytes that a guest wrote: UTF-8 text, the value of JSON, or the bytes. */
+export type BytesForm = 'text' | 'json' | 'bytes'
+
+/**
+ * A WASI preview-1 command in a world of its own: it has what is given here, a logical clock and seeded randomness. The
+ * output is `{ exitCode, stdout, stderr, files }`.
+ */
+export interface ModuleNode extends EffectBase, WasmSource {
+  readonly kind: 'module'
+  /** Arguments after the name of the program. What is no text is given as JSON. */
+  readonly args?: readonly Template[]
+  readonly env?: Readonly<Record<string, Template>>
+  /** All of standard input: text, bytes, or another value as JSON. Default: at its end. */
+  readonly stdin?: Template
+  /** Files that it finds, by their paths in its directory: text, bytes, or another value as JSON. */
+  readonly files?: Readonly<Record<string, Template>>
+  /** Where it finds its directory, which is in memory. Default `/`. */
+  readonly directory?: string
+  /** Files of its directory that are in the output, by their paths. One that is not there fails the node. */
+  readonly writes?: Readonly<Record<string, BytesForm>>
+  /** What the output has of standard output. Default `text`. */
+  readonly stdout?: BytesForm
+  /** `zero`, the default: any other code fails the node. `any`: the output says which it was. */
+  readonly exit?: 'zero' | 'any'
+  readonly limits?: Readonly<Record<string, number>>
+}
+
+/**
+ * One call of an export of a component that imports nothing but types. What it returns is the output; of a `result` the
+ * value of `ok`, while `err` fails the node.
+ */
+export interface ComponentNode extends EffectBase, WasmSource {
+  readonly kind: 'component'
+  /** `run`, or `example:shop/prices@1.0.0#lookup` for a function of an interface. */
+  readonly export: string
+  readonly args?: readonly Template[]
+  readonly limits?: Readonly<Record<string, number>>
 }
 
 /** One call of a capability. Its result is the output. */

@@ -5,6 +5,7 @@
  * for all items of an `each`, all rounds of a `loop` and all attempts. What is counted there is counted over all of them.
  */
 import { ruleOf } from './authority.ts'
+import { grantsOf, isEffect, isGuest } from './node-kinds.ts'
 import type { Plan, PlanGrant, PlanGrantRule, PlanNode, Scope } from './plan.ts'
 
 /** What is granted at one place. */
@@ -59,7 +60,7 @@ function findRights(plan: Plan, place: string): readonly Rights[] {
     if (node === undefined) break
     const here = ids.slice(0, i + 1).join('/')
     if (i === ids.length - 1) {
-      const own = undoes ? undoingGrants(node) : node.kind === 'program' ? (node.grants ?? []) : undefined
+      const own = undoes ? undoingGrants(node) : isGuest(node) ? grantsOf(node) : undefined
       if (own !== undefined) rights.unshift(rightsOf(place, own))
     } else if (node.kind === 'plan') {
       rights.unshift(rightsOf(here, node.plan.grants))
@@ -71,7 +72,7 @@ function findRights(plan: Plan, place: string): readonly Rights[] {
 
 /** A call that undoes a node has the rights of its plan. */
 function undoingGrants(node: PlanNode): readonly PlanGrant[] | undefined {
-  if (node.kind !== 'program' && node.kind !== 'call') return undefined
+  if (!isEffect(node)) return undefined
   return node.compensate?.kind === 'program' ? (node.compensate.grants ?? []) : undefined
 }
 

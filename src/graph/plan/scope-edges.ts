@@ -1,6 +1,7 @@
 /**
  * What the nodes of a scope wait for: what they refer to, what they name in `after`, and what decides over them.
  */
+import { isEffect, kindOf } from './node-kinds.ts'
 import type { PlanNode, Scope } from './plan.ts'
 import { SOURCES } from './plan-names.ts'
 import { visitTemplate } from './template.ts'
@@ -42,6 +43,8 @@ export function templatesOf(node: PlanNode): readonly { readonly at: string; rea
         ...own(['when']),
         ...node.cases.map(({ when }, i) => ({ at: `/cases/${i}/when`, template: when })),
       ]
+    default:
+      return own(['when', ...kindOf(node).templates])
   }
 }
 
@@ -60,7 +63,7 @@ export function edgesOf(scope: Scope): ScopeEdges {
     }
     for (const { template } of templatesOf(node)) forEachSource(template, refer)
     for (const source of innerSources(node)) refer(source)
-    if (node.kind === 'program' || node.kind === 'call') {
+    if (isEffect(node)) {
       for (const { value } of node.fallback ?? []) forEachSource(value, refer)
       forEachSource(node.compensate?.input, (source) => source !== 'output' && refer(source))
     }
@@ -75,7 +78,7 @@ export function edgesOf(scope: Scope): ScopeEdges {
     if (node.kind === 'choice') {
       for (const chosen of node.cases.flatMap(({ take }) => take)) follow(chosen, chosenBy)
       for (const chosen of node.otherwise ?? []) follow(chosen, chosenBy)
-    } else if (node.kind === 'program' || node.kind === 'call') {
+    } else if (isEffect(node)) {
       for (const { node: other } of node.fallback ?? []) if (other !== undefined) follow(other, standsInFor)
     }
   }

@@ -12,15 +12,12 @@ import { type NodeOutline, outlineOf, type ScopeOutline } from './plan-outline.t
 
 const MOST_LABEL = 60
 
-/** The shape of a node by its kind. */
-const SHAPES: Readonly<Record<PlanNode['kind'], readonly [open: string, close: string]>> = {
-  program: ['["', '"]'],
+const BOX = ['["', '"]'] as const
+/** The shape of a node by its kind, where it is no box. */
+const SHAPES: Readonly<Partial<Record<PlanNode['kind'], readonly [open: string, close: string]>>> = {
   call: ['[["', '"]]'],
   approval: ['[/"', '"/]'],
   choice: ['{"', '"}'],
-  each: ['["', '"]'],
-  loop: ['["', '"]'],
-  plan: ['["', '"]'],
   wait: ['(["', '"])'],
 }
 
@@ -47,7 +44,7 @@ function writeNode(node: NodeOutline, name: string, indent: string, lines: strin
   const { id, kind, does, inner } = node
   const label = `${mermaidText(id)}<br/>${mermaidText(`${kind}: ${does}`)}`
   if (inner === undefined) {
-    const [open, close] = SHAPES[kind]
+    const [open, close] = SHAPES[kind] ?? BOX
     lines.push(`${indent}${name}${open}${label}${close}`)
     return
   }

@@ -5,6 +5,7 @@
 import { showCount } from '../../base/show-count.ts'
 import { ruleOf } from '../plan/authority.ts'
 import { BUDGET_PARTS } from '../plan/budget-share.ts'
+import { type EffectNode, kindOf } from '../plan/node-kinds.ts'
 import type {
   ArgumentRule,
   Budget,
@@ -122,6 +123,8 @@ function doingOf(node: PlanNode): string {
       return node.event === undefined
         ? `until ${templateText(node.until ?? null)}`
         : `for the event ${node.event}`
+    default:
+      return kindOf(node).words(node)
   }
 }
 
@@ -163,15 +166,18 @@ function factsOf(node: PlanNode): readonly Fact[] {
       return [...inputFact(node.input), ...authorityOf(node.plan), ...budget]
     case 'wait':
       return [...expiryFact(node.expiresMs), ...budget]
+    default: {
+      const members = Object.entries(node)
+      const shown = kindOf(node).shown.flatMap((name): Fact[] => {
+        const [, value] = members.find(([key]) => key === name) ?? []
+        return value === undefined ? [] : [[name, typeof value === 'string' ? value : templateText(value)]]
+      })
+      return [...shown, ...limitFact(node.limits), ...budget, ...effectFacts(node)]
+    }
   }
 }
 
-function effectFacts({
-  timeoutMs,
-  retry,
-  fallback = [],
-  compensate,
-}: Extract<PlanNode, { kind: 'program' | 'call' }>): readonly Fact[] {
+function effectFacts({ timeoutMs, retry, fallback = [], compensate }: EffectNode): readonly Fact[] {
   const facts: Fact[] = []
   if (timeoutMs !== undefined) facts.push(['within', durationText(timeoutMs)])
   if (retry !== undefined) facts.push(['tries', retryText(retry)])

@@ -13,6 +13,7 @@ import {
   type LoopGuardMemory,
   type LoopStep,
 } from '../../capability/loop-guard.ts'
+import { isEffect } from '../plan/node-kinds.ts'
 import type { Plan, PlanNode } from '../plan/plan.ts'
 import { isRepeated, placeOf } from '../plan/rights-at.ts'
 import type { NodeState } from './node-state.ts'
@@ -93,7 +94,7 @@ export class RunLoops {
 }
 
 function stepOf(path: string, node: PlanNode, input: ValueRef): LoopStep | undefined {
-  if ((node.kind !== 'call' && node.kind !== 'program') || !isRepeated(path)) return undefined
+  if (!isEffect(node) || !isRepeated(path)) return undefined
   const print = printOf(input)
   if (print === undefined) return undefined
   const place = placeOf(path)

@@ -5,7 +5,8 @@ import type { Allowance } from '../../capability/allowance.ts'
 import type { PersonDecision, PersonRequest } from '../../capability/person-request.ts'
 import type { Stop } from '../../capability/stop.ts'
 import type { LimitName, Limits } from '../../machine/limits.ts'
-import type { CallNode, Program, ProgramNode } from '../plan/plan.ts'
+import { type GuestNode, grantsOf } from '../plan/node-kinds.ts'
+import type { CallNode, Compensation } from '../plan/plan.ts'
 import type { NodeCall } from './node-state.ts'
 import type { Failure, Ran, Used } from './run-event.ts'
 
@@ -91,11 +92,16 @@ export interface CallWork extends Work {
   ): Promise<void>
 }
 
+/** What a guest does: a node, or a program that undoes one. */
+export type GuestWork = GuestNode | UndoingProgram
+
+export type UndoingProgram = Extract<Compensation, { readonly kind: 'program' }>
+
 export interface ProgramWork extends Work {
   readonly signal: AbortSignal
   /** What a person said of its calls in doubt: how one ended, or, without an answer, that it did not happen. */
   readonly settled: readonly { readonly call: number; readonly answer?: { readonly value: unknown } }[]
-  readonly node: Program & Pick<ProgramNode, 'grants'>
+  readonly node: GuestWork
   readonly attempt: number
   /** When the attempt began, milliseconds since the epoch: where the time of its guest begins. */
   readonly atMs: number
@@ -111,8 +117,8 @@ export interface ProgramWork extends Work {
  * Whether a program goes on where an earlier process left it. Else it is begun anew, and uses then exactly what it used
  * before: that counts once.
  */
-export function isKept({ grants = [] }: Pick<ProgramNode, 'grants'>): boolean {
-  return grants.length > 0
+export function isKept(node: GuestWork): boolean {
+  return grantsOf(node).length > 0
 }
 
 /** What a node gave in an earlier run. */

@@ -8,7 +8,6 @@
  * 3. One that ends because a budget around it is used up has not failed: it stands still, and can go on with more.
  */
 import { type LimitName, type Limits, parseLimits } from '../../machine/limits.ts'
-import type { Program, ProgramNode } from '../plan/plan.ts'
 import { leftFor, limitsWithin, NOTHING_RESERVED, usedUp } from './budgets.ts'
 import type { NodeState } from './node-state.ts'
 import { isKept, type ProgramWork, type WorkEnd } from './node-work.ts'
@@ -16,12 +15,7 @@ import type { RunContext } from './run-context.ts'
 import type { Used } from './run-event.ts'
 import { addUsed, negated } from './used.ts'
 
-export type ProgramToRun = Omit<
-  ProgramWork,
-  'limits' | 'counted' | 'allowance' | 'signal' | 'atMs' | 'node'
-> & {
-  readonly node: Program & Pick<ProgramNode, 'grants' | 'limits'>
-}
+export type ProgramToRun = Omit<ProgramWork, 'limits' | 'counted' | 'allowance' | 'signal' | 'atMs'>
 
 /** Parts that are set apart for a program. */
 const PARTS = ['fuel', 'activeMs', 'bytes'] as const

@@ -6,6 +6,7 @@
  * 1. Times are those that the journal has: the same journal gives the same report everywhere.
  * 2. A journal that ends anywhere has a report: what is under way is counted as that.
  */
+import { isGuest, REGISTERED_KINDS } from '../plan/node-kinds.ts'
 import type { Plan, PlanNode } from '../plan/plan.ts'
 import { placeOf } from '../plan/rights-at.ts'
 import { type Finding, findingsOf } from './findings.ts'
@@ -123,6 +124,7 @@ interface CapabilityTally {
 
 const KINDS: readonly PlanNode['kind'][] = [
   'program',
+  ...REGISTERED_KINDS,
   'call',
   'approval',
   'choice',
@@ -316,7 +318,7 @@ class Tally {
     for (const [name, used] of Object.entries(by ?? {})) {
       const tally = this.#capability(name)
       tally.used = addGrantUsed(tally.used, used)
-      if (node.kind === 'program') tally.calls += used.calls ?? 0
+      if (isGuest(node)) tally.calls += used.calls ?? 0
     }
   }
 

@@ -8,6 +8,7 @@
  */
 import type { Digest } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
+import { isEffect, isGuest } from '../plan/node-kinds.ts'
 import type { Plan } from '../plan/plan.ts'
 import { UNDO } from '../plan/rights-at.ts'
 import { GrantBook } from './grant-book.ts'
@@ -227,7 +228,7 @@ export class RunState {
     const { by, ...parts } = used ?? {}
     if (by !== undefined)
       this.grants.note(state === this.undoing ? state.path + UNDO : state.path, by, this.timeMs)
-    if (used !== undefined && state.node.kind === 'program') state.counted = addUsed(state.counted, used)
+    if (used !== undefined && isGuest(state.node)) state.counted = addUsed(state.counted, used)
     for (const more of [used && parts, own]) {
       if (more === undefined) continue
       this.used = addUsed(this.used, more)
@@ -383,7 +384,7 @@ export class RunState {
 }
 
 function canBeUndone({ node }: NodeState): boolean {
-  return (node.kind === 'program' || node.kind === 'call') && node.compensate !== undefined
+  return isEffect(node) && node.compensate !== undefined
 }
 
 /** What lets the run go on lets these go on too. */

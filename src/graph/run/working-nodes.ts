@@ -4,6 +4,7 @@
  * Invariant: of a node that an earlier process left at work, a call that was answered is not made again, and one that
  * was let in is made again only if it is repeatable.
  */
+import { isEffect, isGuest, kindOf } from '../plan/node-kinds.ts'
 import type { PlanNode } from '../plan/plan.ts'
 import { UNDO } from '../plan/rights-at.ts'
 import { ask, EXPIRED, requestsFor } from './asking.ts'
@@ -75,8 +76,7 @@ export class WorkingNodes {
     } else if (call !== undefined && !call.repeatable) {
       if (isCancelled) this.#run.fail(node, IN_DOUBT)
       else this.#run.freeze(node, inDoubt(path))
-    } else if (isCancelled && node.node.kind !== 'program')
-      this.#run.emit({ node: path, type: 'node_cancelled' })
+    } else if (isCancelled && !isGuest(node.node)) this.#run.emit({ node: path, type: 'node_cancelled' })
     else await this.#work(node, true)
   }
 
@@ -94,7 +94,7 @@ export class WorkingNodes {
       this.#run.emit({ node: path, type: 'node_woken', value: { value: waiting.atMs } })
       return this.#work(state, true)
     }
-    if (waiting?.for === 'person' && state.node.kind === 'program') return this.goOn(state)
+    if (waiting?.for === 'person' && isGuest(state.node)) return this.goOn(state)
     if (waiting?.for === 'person') return this.#failed(state, EXPIRED, false)
     this.#run.fail(state, { class: 'timeout', code: 'timeout', message: 'The event has not come in time.' })
   }
@@ -119,8 +119,6 @@ export class WorkingNodes {
         const end = await callOf(this.#run, state, node.capability, work)
         return this.#ended(state, end)
       }
-      case 'program':
-        return this.#ended(state, await this.#program(state, resumed))
       case 'each':
         if (state.items === undefined) await this.#holding.expand(state)
         return
@@ -134,12 +132,15 @@ export class WorkingNodes {
         return state.requests.size === 0 ? this.#deciding.ask(state) : this.#deciding.decided(state)
       case 'loop':
       case 'plan':
+        return
+      default:
+        return this.#ended(state, await this.#program(state, resumed))
     }
   }
 
   async #program(state: NodeState, resumed: boolean): Promise<WorkEnd> {
     const { node } = state
-    if (node.kind !== 'program') throw new TypeError('No program.')
+    if (!isGuest(node)) throw new TypeError('No guest.')
     await this.#run.journal.flush()
     return programOf(this.#run, state, {
       path: state.path,
@@ -159,7 +160,7 @@ export class WorkingNodes {
     const left = [...state.live.values()].map((node) => ({ node, path: node.path }))
     if (state.undoing !== undefined) left.push({ node: state.undoing, path: state.undoing.path + UNDO })
     for (const { node, path } of left) {
-      const isProgram = path === node.path ? node.node.kind === 'program' : undoesByProgram(node)
+      const isProgram = path === node.path ? isGuest(node.node) : undoesByProgram(node)
       if (!isProgram || node.attempt === 0) continue
       const by = await work.tookBefore?.(path, path === node.path ? node.attempt : 1)
       if (by !== undefined) this.#run.purseOf(node, path).recall(by)
@@ -225,7 +226,7 @@ export class WorkingNodes {
   /** An attempt failed: it is made again, something stands in for it, or the node has failed. */
   async #failed(state: NodeState, error: Failure, repeatable: boolean, used: WithUsed = {}): Promise<void> {
     const { node, path } = state
-    if (node.kind !== 'call' && node.kind !== 'program') {
+    if (!isEffect(node)) {
       this.#run.emit({ node: path, type: 'node_failed', error, ...used })
       return
     }
@@ -240,7 +241,7 @@ export class WorkingNodes {
 }
 
 function undoesByProgram({ node }: NodeState): boolean {
-  return (node.kind === 'program' || node.kind === 'call') && node.compensate?.kind === 'program'
+  return isEffect(node) && node.compensate?.kind === 'program'
 }
 
 /** What gives the input of a node. */
@@ -260,6 +261,8 @@ export function inputOf(node: PlanNode): unknown {
       return node.until ?? null
     case 'choice':
       return null
+    default:
+      return kindOf(node).inputOf(node)
   }
 }
 

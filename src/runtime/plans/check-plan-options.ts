@@ -69,6 +69,10 @@ const PROPOSE: OptionChecks<ProposeOptions> = {
   run: aText,
   input: anything,
   erasable: trueOrFalse,
+  wasm: [
+    (value) => Array.isArray(value) && value.every((bytes) => bytes instanceof Uint8Array),
+    'a list of Uint8Arrays',
+  ],
 }
 const FORK: OptionChecks<ForkOptions> = { ...WHOSE, ...DOES, run: aText, at: wholeFrom(1) }
 const ERASE: OptionChecks<EraseOptions> = { ...WHOSE, ...DOES }

@@ -12,6 +12,7 @@
  */
 import type { Digest } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
+import { isRegistered, kindOf } from '../../graph/plan/node-kinds.ts'
 import type { Plan, PlanNode } from '../../graph/plan/plan.ts'
 import type { EarlierOutput } from '../../graph/run/node-work.ts'
 import type { RecordedEvent, ValueRef } from '../../graph/run/run-event.ts'
@@ -124,6 +125,7 @@ function actionAt(plan: Plan, path: string): string | undefined {
     scope = innerScope(node)
   }
   if (node?.kind === 'call') return digestValue({ kind: node.kind, capability: node.capability })
+  if (node !== undefined && isRegistered(node)) return digestValue(kindOf(node).identityOf(node))
   if (node?.kind !== 'program') return undefined
   const { kind, source = null, language = null, modules = null, grants = [] } = node
   return digestValue({ kind, source, language, modules, grants })

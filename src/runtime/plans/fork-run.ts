@@ -9,6 +9,7 @@
  */
 import { type Digest, isDigest } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
+import { isGuest } from '../../graph/plan/node-kinds.ts'
 import type { NodeState } from '../../graph/run/node-state.ts'
 import { isKept } from '../../graph/run/node-work.ts'
 import type { Origin, RecordedEvent } from '../../graph/run/run-event.ts'
@@ -16,6 +17,7 @@ import { RunState } from '../../graph/run/run-state.ts'
 import type { RunOwner } from '../run-owner.ts'
 import { type PlanShelf, pointOf } from './plan-record.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
+import { wasmOf } from './plan-wasm.ts'
 import { openRequests } from './run-view.ts'
 import { refsOf } from './verify/event-checks.ts'
 import { readEvidence } from './verify/evidence.ts'
@@ -74,7 +76,7 @@ export async function forkRun(
     const message = `It is a fork of "${owner.run}" after ${at} events, made by ${by.slice(0, 200)}.`
     forked.push({ type: 'frozen', reason: 'asked', message, timeMs })
   }
-  return { plan, events: forked, stored: storedOf(forked) }
+  return { plan, events: forked, stored: [...wasmOf(plan.plan), ...storedOf(forked)] }
 }
 
 function checkForkable(state: RunState): void {
@@ -90,7 +92,7 @@ function checkForkable(state: RunState): void {
 /** A call that was let in and has no answer, or a program that may call something. */
 function isUnderWay({ node, status, call, waiting }: NodeState): boolean {
   if (call !== undefined && call.answer === undefined) return true
-  return node.kind === 'program' && isKept(node) && status !== 'retrying' && waiting === undefined
+  return isGuest(node) && isKept(node) && status !== 'retrying' && waiting === undefined
 }
 
 const FORKABLE: ReadonlySet<string> = new Set(['proposed', 'approved', 'running', 'frozen'])

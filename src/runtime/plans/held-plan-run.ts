@@ -9,6 +9,7 @@
  * 5. What happened is written soon, also while other nodes are at work for long: others see what is asked and what has
  *    ended, and whoever goes on with the run has it.
  */
+import type { Digest } from '../../base/digest.ts'
 import { asError, CaissonError } from '../../base/errors.ts'
 import type { DefinedPlan } from '../../graph/plan/define-plan.ts'
 import { checkRunEvent } from '../../graph/run/parse-run-event.ts'
@@ -27,6 +28,7 @@ import { loadImage } from './load-image.ts'
 import { EventCollector, foldEvents, pointOf } from './plan-record.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
 import { PlanSpans } from './plan-spans.ts'
+import { loadWasm } from './plan-wasm.ts'
 import { PlanWork } from './plan-work.ts'
 import { readCut } from './run-cut.ts'
 import { RunImages } from './run-images.ts'
@@ -34,6 +36,7 @@ import { useRunKey } from './run-key.ts'
 import { summaryOf } from './run-view.ts'
 import { type ImportMark, importMarkOf } from './transfer/import-mark.ts'
 import { ValueShelves } from './value-shelves.ts'
+import { runWasm } from './wasm-work.ts'
 import { writtenOn } from './written-on.ts'
 
 /** Long enough that what happens together is written together. */
@@ -308,6 +311,8 @@ function runnerOf(
     openGate: (grants, options) => parts.openGate(grants, { ...options, lease }),
     runProgram: (source, options, under) => parts.runProgram(source, options, under, key),
     resumeProgram: (run, options, under) => parts.resumeProgram(run, options, under, key),
+    runWasm: async (node, options) =>
+      runWasm(node, await loadWasm(parts.store, node.wasm as Digest), options, parts.wasm),
     spanOf: spans && ((path) => spans.of(path)),
     earlier: (path, input, mostAgeMs) =>
       earlierOutput(parts, owner, { plan: plan.plan, path, input, mostAgeMs }),

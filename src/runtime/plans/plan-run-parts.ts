@@ -17,6 +17,7 @@ import type { RunOwner } from '../run-owner.ts'
 import type { WatchedStore } from '../watched-store.ts'
 import type { PlanShelf } from './plan-record.ts'
 import type { PlanGateOptions } from './plan-work.ts'
+import type { WasmTools } from './wasm-work.ts'
 
 export interface PlanRunParts {
   readonly store: WatchedStore
@@ -57,6 +58,7 @@ export interface PlanRunParts {
     under?: TelemetrySpan,
     key?: Uint8Array,
   ) => Promise<Outcome>
+  readonly wasm: WasmTools
   readonly telemetry?: Telemetry | undefined
   /** Takes a kept run again, as its record has it. */
   readonly repeatProgram: (run: string, options: RepeatOptions, key?: Uint8Array) => Promise<Outcome>

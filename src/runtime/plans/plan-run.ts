@@ -16,6 +16,11 @@ export interface ProposeOptions {
   /** What `input` refers to. Any structured-cloneable value. Default null. */
   readonly input?: unknown
   /**
+   * The WebAssembly that nodes of the plan name by digest, at most 128 MiB each. What the store has already need not be
+   * given again.
+   */
+  readonly wasm?: readonly Uint8Array[]
+  /**
    * Whether its values (input, outputs, arguments, results) are encrypted under a key of the run, which `erase` destroys.
    * Default: where the host has an encryption key.
    */

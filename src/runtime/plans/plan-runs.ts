@@ -32,6 +32,7 @@ import { refusePartName } from './part-names.ts'
 import { PlanShelf, planBytes } from './plan-record.ts'
 import type { EraseOptions, PlanRun, PlanRunOptions, Proposed, ProposeOptions } from './plan-run.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
+import { keepWasm } from './plan-wasm.ts'
 import { readStanding } from './read-standing.ts'
 import { readCut } from './run-cut.ts'
 import { isSealed, runKeyOf, writeRunKey } from './run-key.ts'
@@ -68,7 +69,7 @@ export class PlanRuns {
     this.#checkOpen()
     checkPropose(proposed, options)
     const plan = 'digest' in proposed && 'plan' in proposed ? definePlan(proposed.plan) : definePlan(proposed)
-    const { by, input = null } = options
+    const { by, input = null, wasm = [] } = options
     const { entropy } = this.#parts
     const run = options.run ?? this.#nameFor(plan)
     const owner = ownerOf(run, options)
@@ -83,10 +84,11 @@ export class PlanRuns {
     } as const
     await this.#write(owner, plan, async (values) => {
       if (erasable) values.useVault(await this.#newVault(owner, entropy.bytes(VAULT_KEY_BYTES)))
+      const guests = await keepWasm(this.#parts.store, plan.plan, wasm)
       const kept = await values.keep(input)
       const timeMs = this.#parts.hostClock.now()
       const event = { ...proposal, plan: plan.digest, input: kept, tools, by, timeMs }
-      return { events: [event], stored: values.takeAdded(), status: 'proposed' }
+      return { events: [event], stored: [...guests, ...values.takeAdded()], status: 'proposed' }
     })
     this.#parts.plans.add(plan)
     return new StoredPlanRun(this.#liveRun(owner), plan)

@@ -16,6 +16,7 @@ import { Refusal } from '../../capability/call.ts'
 import type { Gate } from '../../capability/gate.ts'
 import type { Grant } from '../../capability/grant.ts'
 import { ruleOf } from '../../graph/plan/authority.ts'
+import { isRegistered, type RegisteredNode } from '../../graph/plan/node-kinds.ts'
 import type { Plan, PlanGrant } from '../../graph/plan/plan.ts'
 import { type Rights, rightsAt, UNDO } from '../../graph/plan/rights-at.ts'
 import type { EvaluateExpression } from '../../graph/run/evaluate.ts'
@@ -45,6 +46,7 @@ import { type ExpressionParts, expressionsOf } from './plan-expressions.ts'
 import { programEnd, ranBy, usedBy } from './program-end.ts'
 import { programSeed } from './program-seed.ts'
 import { type Stopping, stopOf } from './stopping.ts'
+import type { WasmOptions } from './wasm-work.ts'
 import {
   approvalsOfCalls,
   asksOfCall,
@@ -74,6 +76,7 @@ export interface PlanWorkParts extends ExpressionParts {
   readonly openGate: (grants: readonly Grant[], options: PlanGateOptions) => Gate
   readonly runProgram: (source: string, options: RunOptions, under?: TelemetrySpan) => Promise<Outcome>
   readonly resumeProgram: (run: string, options: ResumeOptions, under?: TelemetrySpan) => Promise<Outcome>
+  readonly runWasm: (node: RegisteredNode, options: WasmOptions) => Promise<Outcome>
   /** What the work of a node is told to be a part of. */
   readonly spanOf?: ((path: string) => TelemetrySpan | undefined) | undefined
   readonly hash: Pick<Hash, 'sha256'>
@@ -219,10 +222,15 @@ export class PlanWork implements NodeWork {
       stateDigest: states,
       ...(guard && { guard }),
     }
+    const seed = programSeed(this.#parts.guestId, path, attempt)
+    if (isRegistered(node)) {
+      const { grants: _, ...wasm } = common
+      return this.#wasm(work, node, { ...wasm, input, seed, nowMs: atMs })
+    }
     const options: RunOptions = {
       ...common,
       input,
-      seed: programSeed(this.#parts.guestId, path, attempt),
+      seed,
       ...(node.language && { language: node.language }),
       ...(node.modules && { modules: node.modules }),
       // The record of a kept run has its times. One that is begun anew has the same ones again.
@@ -243,6 +251,21 @@ export class PlanWork implements NodeWork {
       if (!OF_THE_NODE.has(error.code)) return { end: 'lost', error }
       const { code, message } = error
       return { end: 'failure', error: failureOf({ code, message }), repeatable: false }
+    }
+  }
+
+  /** It can do nothing in the world: doing it again does nothing twice. */
+  async #wasm(
+    { signal, counted }: ProgramWork,
+    node: RegisteredNode,
+    options: WasmOptions,
+  ): Promise<WorkEnd> {
+    try {
+      const outcome = await this.#parts.runWasm(node, options)
+      return { ...programEnd(outcome, signal, true), used: usedBy(outcome, counted), ran: ranBy(outcome) }
+    } catch (error) {
+      if (!CaissonError.is(error)) throw error
+      return { end: 'lost', error }
     }
   }
 

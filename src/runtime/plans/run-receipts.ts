@@ -1,7 +1,8 @@
 /** Receipts of a run, as they follow from its journal and from the logs of its programs. */
 import { type Digest, isDigest } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
-import { isKept } from '../../graph/run/node-work.ts'
+import { kindOf } from '../../graph/plan/node-kinds.ts'
+import { type GuestWork, isKept } from '../../graph/run/node-work.ts'
 import type { RunState } from '../../graph/run/run-state.ts'
 import type { RunValues } from '../../graph/run/run-values.ts'
 import { RECEIPT_FORMAT, type Receipt, type ReceiptCall } from '../../journal/receipt.ts'
@@ -70,8 +71,10 @@ export async function receiptOf(
   }
 }
 
-/** Of what a program consists of. */
-function programDigest({ source = '', language, modules }: NonNullable<EndedAttempt['program']>): Digest {
+/** Of what a program consists of; of another guest, of all that says what it does. */
+function programDigest(guest: GuestWork): Digest {
+  if (guest.kind !== 'program') return digestValue(kindOf(guest).identityOf(guest), VALUE_LIMITS)
+  const { source = '', language, modules } = guest
   return digestValue({ source, language: language ?? null, modules: modules ?? {} }, VALUE_LIMITS)
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Digest } from '../../base/digest.ts'
 import type { DefinedPlan } from '../../graph/plan/define-plan.ts'
+import { isEffect } from '../../graph/plan/node-kinds.ts'
 import type { Budget, PlanNode, Scope } from '../../graph/plan/plan.ts'
 import { nextActions, nextDueMs } from '../../graph/run/next-actions.ts'
 import type { NodeState, ScopeState } from '../../graph/run/node-state.ts'
@@ -165,8 +166,7 @@ export function wasInterrupted(state: RunState): boolean {
   if (state.undoing !== undefined) return true
   // What somebody decided meanwhile waits to be gone on with: that interrupts nothing.
   if (nextActions(state).some((action) => action.do !== 'go_on')) return true
-  for (const { status, node } of state.live.values())
-    if (status === 'running' && (node.kind === 'call' || node.kind === 'program')) return true
+  for (const { status, node } of state.live.values()) if (status === 'running' && isEffect(node)) return true
   return false
 }
 

@@ -1,6 +1,6 @@
 /** An attempt of a program, as what is executed again. */
 import type { Digest } from '../../../base/digest.ts'
-import type { Program, ProgramNode } from '../../../graph/plan/plan.ts'
+import type { GuestWork } from '../../../graph/run/node-work.ts'
 import type { Failure, Ran, ValueRef } from '../../../graph/run/run-event.ts'
 import { type Difference, type DifferenceOf, Differs } from './difference.ts'
 
@@ -8,7 +8,7 @@ import { type Difference, type DifferenceOf, Differs } from './difference.ts'
 export interface Attempt {
   /** Of its node; with `#undo` at its end for what undoes it. */
   readonly path: string
-  readonly node: Program & Pick<ProgramNode, 'grants' | 'limits'>
+  readonly node: GuestWork
   readonly attempt: number
   /** The time in the guest when it began. */
   readonly atMs: number

@@ -1,7 +1,8 @@
 /** Attempts of nodes, from their beginning to the event that ended them: what receipts and executions are made of. */
-import type { Program, ProgramNode } from '../../../graph/plan/plan.ts'
+import { isGuest } from '../../../graph/plan/node-kinds.ts'
 import { UNDO } from '../../../graph/plan/rights-at.ts'
 import type { NodeState } from '../../../graph/run/node-state.ts'
+import type { GuestWork } from '../../../graph/run/node-work.ts'
 import type {
   CallAnswer,
   Failure,
@@ -25,7 +26,7 @@ export interface EndedAttempt {
   readonly path: string
   readonly node: NodeState
   readonly kind: string
-  readonly program: (Program & Pick<ProgramNode, 'grants' | 'limits'>) | undefined
+  readonly program: GuestWork | undefined
   readonly attempt: number
   /** Of what undoes: evaluated, and not recorded. */
   readonly input: ValueRef | undefined
@@ -131,7 +132,7 @@ function capabilityOf({ node }: NodeState, undoes: boolean): string {
 }
 
 function programOf({ node }: NodeState, undoes: boolean): EndedAttempt['program'] {
-  if (!undoes) return node.kind === 'program' ? node : undefined
+  if (!undoes) return isGuest(node) ? node : undefined
   const compensate = 'compensate' in node ? node.compensate : undefined
   return compensate?.kind === 'program' ? compensate : undefined
 }

@@ -1,3 +1,4 @@
+import type { Digest } from '../../../base/digest.ts'
 import { CaissonError } from '../../../base/errors.ts'
 import { rightsAt } from '../../../graph/plan/rights-at.ts'
 import { isKept, type WorkEnd } from '../../../graph/run/node-work.ts'
@@ -11,8 +12,10 @@ import type { Outcome } from '../../outcome.ts'
 import type { RunOwner } from '../../run-owner.ts'
 import { programRun } from '../part-names.ts'
 import type { PlanRunParts } from '../plan-run-parts.ts'
+import { loadWasm } from '../plan-wasm.ts'
 import { programEnd } from '../program-end.ts'
 import { programSeed } from '../program-seed.ts'
+import { runWasm } from '../wasm-work.ts'
 import { type Attempt, differs } from './attempt.ts'
 import { checkSame } from './difference.ts'
 import { VALUE_LIMITS } from './event-checks.ts'
@@ -44,7 +47,8 @@ export async function executeAgain(parts: ExecuteParts, attempt: Attempt): Promi
   const kept = isKept(node)
   const log = { ...owner, run: programRun(owner.run, id, path, attempt.attempt) }
   const begun = kept ? await checkLog(parts.parts, log, attempt, key) : undefined
-  if (ran.engine !== engine) return `It was executed by the engine ${ran.engine}, and here is ${engine}.`
+  if (node.kind === 'program' && ran.engine !== engine)
+    return `It was executed by the engine ${ran.engine}, and here is ${engine}.`
   const limits = { ...parseLimits(node.limits), wallMs: LONGEST_MS, idleMs: LONGEST_MS }
   const why = kept
     ? await checkStart(parts.parts, attempt, begun, await begin(parts, attempt, limits))
@@ -60,6 +64,7 @@ export async function executeAgain(parts: ExecuteParts, attempt: Attempt): Promi
     isShorter && !kept ? await execute(parts, attempt, { ...limits, fuel: Math.max(1, attempt.fuel) }) : first
   if (outcome.status === 'exhausted' && (outcome.limit === 'wall' || outcome.limit === 'idle'))
     return 'It took too long to be done again.'
+  if (outcome.engine !== ran.engine) return `It was executed by ${ran.engine}, and here is ${outcome.engine}.`
   compare(attempt, outcome, ranOut, parts.signal)
   return undefined
 }
@@ -77,8 +82,8 @@ async function begin(
     signal,
     input: await values.load(input),
     seed: programSeed(id, path, attempt),
-    ...(node.language && { language: node.language }),
-    ...(node.modules && { modules: node.modules }),
+    ...(node.kind === 'program' && node.language && { language: node.language }),
+    ...(node.kind === 'program' && node.modules && { modules: node.modules }),
   }
 }
 
@@ -86,6 +91,19 @@ async function execute(given: ExecuteParts, attempt: Attempt, limits: Limits): P
   const { parts, owner, id, state, key, thread, signal } = given
   const { path, node, atMs, position, ran } = attempt
   const how = { ...(thread && { thread }), stateDigest: ran.state !== undefined }
+  if (node.kind !== 'program') {
+    const wasm = await loadWasm(parts.store, node.wasm as Digest)
+    const seed = programSeed(id, path, attempt.attempt)
+    const { stateDigest } = how
+    const { tenant: domain, principal } = owner
+    const input = await given.values.load(attempt.input)
+    return runWasm(
+      node,
+      wasm,
+      { domain, principal, signal, stateDigest, input, limits, seed, nowMs: atMs },
+      parts.wasm,
+    )
+  }
   if (!isKept(node)) {
     const begun = await begin(given, attempt, limits)
     return parts.runProgram(node.source ?? '', { ...begun, ...how, nowMs: atMs })

@@ -29,7 +29,8 @@ export async function checkStart(
   options: RunOptions,
 ): Promise<string | undefined> {
   if (first?.type !== 'start') throw differs('log', attempt, 'Its log does not begin with a start.')
-  const start = await startOf(attempt.node.source ?? '', options)
+  const { node } = attempt
+  const start = await startOf((node.kind === 'program' ? node.source : undefined) ?? '', options)
   const at = { position: attempt.position, node: attempt.path, of: 'program' } as const
   const same = (what: string, part: (one: MachineStart | StartEntry) => unknown): void =>
     checkSame(

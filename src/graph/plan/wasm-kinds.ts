@@ -1,0 +1,113 @@
+/** Nodes that are WebAssembly: WASI modules and components. See `node-kinds.ts`. */
+import { isDigest } from '../../base/digest.ts'
+import type { GuestKind } from './guest-kind.ts'
+import type { ComponentNode, ModuleNode, WasmSource } from './plan.ts'
+import { type PlanProblems, pointerTo } from './plan-problem.ts'
+import { list, oneOf, record, type Shape, text } from './shape.ts'
+
+const MOST_ARGUMENTS = 1_000
+const MOST_FILES = 1_000
+/** Not beginning like what stands for a value in templates. */
+const NAME = /^[^$=\0][^=\0]{0,199}$/
+
+const WASM: Readonly<Record<string, Shape>> = {
+  wasm: text(
+    {
+      min: 71,
+      max: 71,
+      pattern: /^sha256:[0-9a-f]{64}$/,
+      what: 'the digest of WebAssembly, "sha256:" and 64 digits',
+    },
+    'The digest of its bytes.',
+  ),
+  file: text({ min: 1, max: 1_000 }, 'Path of the .wasm, relative to the plan.'),
+}
+
+const FORM: Shape = oneOf(['text', 'json', 'bytes'])
+
+/** Relative, in its normal form, within the directory. */
+function filePathProblem(path: string): string | undefined {
+  const parts = path.split('/')
+  const isPath =
+    path.length <= 1_000 &&
+    !path.startsWith('$') &&
+    parts.every((part) => part !== '' && part !== '.' && part !== '..')
+  return isPath && !path.includes('\0')
+    ? undefined
+    : 'is no path of a file in the directory, such as "in/data.json"'
+}
+
+const FILE_PATHS = {
+  pattern: '^(?![/$])(?!(?:.*/)?\\.{0,2}(?:/|$))[^\\0]{1,1000}$',
+  problem: filePathProblem,
+  max: MOST_FILES,
+}
+
+export const MODULE_KIND: GuestKind<ModuleNode> = {
+  description: 'A WASI preview-1 command in a world of its own.',
+  members: ({ template, limits }) => ({
+    ...WASM,
+    args: list(template, { max: MOST_ARGUMENTS }),
+    env: record(template, {
+      pattern: NAME.source,
+      problem: (name) => (NAME.test(name) ? undefined : 'is no name of a variable'),
+      max: MOST_ARGUMENTS,
+    }),
+    stdin: template,
+    files: record(template, FILE_PATHS),
+    directory: text({
+      min: 1,
+      max: 1_000,
+      pattern: /^\/(?:[^/\0]+(?:\/[^/\0]+)*)?$/,
+      what: 'an absolute path, such as "/work"',
+    }),
+    writes: record(FORM, FILE_PATHS),
+    stdout: oneOf(['text', 'json', 'bytes']),
+    exit: oneOf(['zero', 'any']),
+    limits,
+  }),
+  required: [],
+  check: checkWasm,
+  templates: ['args', 'env', 'stdin', 'files'],
+  inputOf: ({ args = [], env = {}, stdin = null, files = {} }) => ({ args, env, stdin, files }),
+  words: wasmWords,
+  shown: ['args', 'env', 'stdin', 'files', 'directory', 'writes', 'stdout', 'exit'],
+  identityOf: ({ kind, wasm = null, directory = '/', writes = {}, stdout = 'text', exit = 'zero' }) => ({
+    kind,
+    wasm,
+    directory,
+    writes,
+    stdout,
+    exit,
+  }),
+}
+
+export const COMPONENT_KIND: GuestKind<ComponentNode> = {
+  description: 'One call of an export of a component.',
+  members: ({ template, limits }) => ({
+    ...WASM,
+    export: text({ min: 1, max: 1_000 }, 'Name of the function: "run", or "example:shop/prices#lookup".'),
+    args: list(template, { max: MOST_ARGUMENTS }),
+    limits,
+  }),
+  required: ['export'],
+  check: checkWasm,
+  templates: ['args'],
+  inputOf: ({ args = [] }) => args,
+  words: (node) => `${node.export} of ${wasmWords(node)}`,
+  shown: ['args'],
+  identityOf: ({ kind, wasm = null, export: name }) => ({ kind, wasm, export: name }),
+}
+
+function checkWasm(node: WasmSource, at: string, problems: PlanProblems): void {
+  const given = (['wasm', 'file'] as const).filter((key) => node[key] !== undefined)
+  if (given.length !== 1)
+    problems.add(at, `needs exactly one of wasm, file, and has ${given.join(' and ') || 'none'}`)
+  else if (node.wasm !== undefined && !isDigest(node.wasm))
+    problems.add(pointerTo(at, 'wasm'), 'is no digest: "sha256:" and 64 digits')
+}
+
+/** @returns the file, or as much of the digest as people compare */
+function wasmWords({ wasm, file }: WasmSource): string {
+  return file ?? `${String(wasm).slice(0, 'sha256:'.length + 12)}…`
+}

@@ -1,0 +1,84 @@
+/**
+ * The WebAssembly that a plan names: given with a proposal, kept in the store beside the plan, by its digest.
+ *
+ * Invariants
+ * 1. No run is proposed before all that its plan names is in the store, and is what the digests say.
+ * 2. What is read is compared with its digest each time: a store may be a disk that others write to.
+ */
+import { type Digest, sha256 } from '../../base/digest.ts'
+import { CaissonError } from '../../base/errors.ts'
+import { isRegistered } from '../../graph/plan/node-kinds.ts'
+import type { Plan } from '../../graph/plan/plan.ts'
+import { visitNodes } from '../../graph/plan/plan-code.ts'
+import { shownPointer } from '../../graph/plan/plan-problem.ts'
+import type { WatchedStore } from '../watched-store.ts'
+
+/** Of one guest, in bytes. */
+const MOST_BYTES: number = 128 * 1024 * 1024
+
+/** What a plan names, each once. */
+export function wasmOf(plan: Plan): readonly Digest[] {
+  const digests = new Set<Digest>()
+  visitNodes(plan, '', (node, at) => {
+    if (!isRegistered(node)) return
+    if (node.wasm !== undefined) digests.add(node.wasm)
+    else {
+      const problem = 'names a file: what is proposed has the digest of it (embedSources)'
+      throw new CaissonError(
+        'invalid_plan',
+        `The plan cannot be proposed. ${shownPointer(at)}: ${problem}.`,
+        {
+          details: { problems: [{ at, problem }], count: 1 },
+        },
+      )
+    }
+  })
+  return [...digests]
+}
+
+/**
+ * Puts what is given into the store, and looks that the rest is there.
+ * @returns all that the plan names
+ * @throws CaissonError `not_found` with `details: { digest }`, `invalid_argument`, `value_too_large`, `corrupted`
+ */
+export async function keepWasm(
+  store: Pick<WatchedStore, 'putBlob' | 'getBlob'>,
+  plan: Plan,
+  given: readonly Uint8Array[],
+): Promise<readonly Digest[]> {
+  const named = wasmOf(plan)
+  const there = new Map<Digest, Uint8Array>()
+  for (const one of given) {
+    if (one.length > MOST_BYTES)
+      throw new CaissonError('value_too_large', `WebAssembly of a plan is at most ${MOST_BYTES} bytes.`)
+    const bytes = one.slice()
+    const digest = sha256(bytes)
+    if (!named.includes(digest))
+      throw new CaissonError('invalid_argument', `No node of the plan names the wasm ${digest}.`, {
+        details: { option: 'wasm', digest },
+      })
+    there.set(digest, bytes)
+  }
+  for (const digest of named) {
+    const bytes = there.get(digest) ?? (await loadWasm(store, digest))
+    // Also what is there already: so it is young, and not collected before the run names it.
+    await store.putBlob(digest, bytes)
+  }
+  return named
+}
+
+/** @throws CaissonError `not_found` with `details: { digest }`, `corrupted`, `store_failed` */
+export async function loadWasm(store: Pick<WatchedStore, 'getBlob'>, digest: Digest): Promise<Uint8Array> {
+  const bytes = await store.getBlob(digest)
+  if (bytes === undefined)
+    throw new CaissonError(
+      'not_found',
+      `The wasm ${digest} is not in the store: give it with the proposal.`,
+      {
+        details: { digest },
+      },
+    )
+  if (sha256(bytes) !== digest)
+    throw new CaissonError('corrupted', `The wasm ${digest} was changed in the store.`)
+  return bytes
+}
