@@ -2134,12 +2134,4 @@ export const DEFENCES: readonly Defence[] = [
     replace: 'if (end === undefined) return wasi.ERRNO_CANCELED',
     tests: ['host-bindings/wasi/preview1/preview1.test.ts'],
   },
-  {
-    name: 'components-nest-to-a-bound',
-    against: "A component of components within components exhausts the host's stack.",
-    file: 'src/component/binary/read-component.ts',
-    find: 'if (nesting > MOST_NESTING) throw',
-    replace: 'if (nesting > 1e9) throw',
-    tests: ['src/component/binary/read-component.test.ts'],
-  },
 ]
