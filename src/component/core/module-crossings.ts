@@ -10,11 +10,17 @@
  *    a reference) is refused when they are linked.
  */
 import { CaissonError } from '../../base/errors.ts'
-import type { CoreInstance, HostFunction } from './core-guest.ts'
 import type { CoreImport, CoreManifest, CoreType } from './core-manifest.ts'
 
+type AnyFunction = (...args: readonly unknown[]) => unknown
+
+interface LinkedModule {
+  readonly manifest: CoreManifest
+  readonly exports: Readonly<Record<string, unknown>>
+}
+
 export class ModuleCrossings {
-  readonly #hosts = new WeakSet<HostFunction>()
+  readonly #hosts = new WeakSet<AnyFunction>()
   /** How many functions of other modules a suspendable module waits for. */
   #open = 0
 
@@ -28,7 +34,7 @@ export class ModuleCrossings {
   }
 
   /** Marks a function as one of the host's. */
-  host(invoke: HostFunction): HostFunction {
+  host(invoke: AnyFunction): AnyFunction {
     this.#hosts.add(invoke)
     return invoke
   }
@@ -41,7 +47,7 @@ export class ModuleCrossings {
   link(
     manifest: CoreManifest,
     imports: WebAssembly.Imports,
-    others: readonly CoreInstance[],
+    others: readonly LinkedModule[],
   ): WebAssembly.Imports {
     const suspendable = manifest.suspends.length > 0
     const theirs = new Set<unknown>()
@@ -52,18 +58,18 @@ export class ModuleCrossings {
     const linked: Record<string, WebAssembly.ModuleImports> = {}
     for (const wanted of manifest.imports) {
       const value = imports[wanted.module]?.[wanted.name]
-      const isHosts = typeof value === 'function' && this.#hosts.has(value as HostFunction)
+      const isHosts = typeof value === 'function' && this.#hosts.has(value as AnyFunction)
       if (!isHosts && (suspendable || theirs.has(value))) refuseCarriers(wanted, value)
       linked[wanted.module] ??= Object.create(null) as WebAssembly.ModuleImports
       const items = linked[wanted.module] as WebAssembly.ModuleImports
       if (value === undefined) continue
       items[wanted.name] =
-        suspendable && !isHosts && typeof value === 'function' ? this.#counted(value as HostFunction) : value
+        suspendable && !isHosts && typeof value === 'function' ? this.#counted(value as AnyFunction) : value
     }
     return linked
   }
 
-  #counted(call: HostFunction): HostFunction {
+  #counted(call: AnyFunction): AnyFunction {
     return (...args) => {
       this.#open += 1
       try {
