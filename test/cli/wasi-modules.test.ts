@@ -30,7 +30,7 @@ afterAll(() => {
 })
 
 const run = (args: readonly string[], setting: Partial<Setting> = {}): Promise<Ended> =>
-  cli(['run', ...args], { cwd: folder.path, ...setting })
+  cli(['run', ...args], { cwd: folder.path, anyThread: true, ...setting })
 
 describe('a module', { timeout: 120_000 }, () => {
   it('gets what stands behind --, standard input and variables, and prints as it is', async () => {

@@ -1,7 +1,8 @@
 /** What `caisson run` does with a WebAssembly file or a Python script. */
 import { basename } from 'node:path'
+import { CaissonError } from '../../base/errors.ts'
 import { escapeText } from '../../base/escape-text.ts'
-import { inspectBinary } from '../../component/core/inspect-binary.ts'
+import { type BinaryKind, inspectBinary } from '../../component/core/inspect-binary.ts'
 import type { ModuleResult } from '../../component/module/module-end.ts'
 import { parseLimits } from '../../machine/limits.ts'
 import type { ModuleOutcome, RunModuleOptions } from '../../runtime/wasi/module-options.ts'
@@ -86,7 +87,11 @@ export async function runModuleFile(given: GivenFlags, io: CliIo): Promise<numbe
         thread: 'host',
         progress: `running ${escapeText(basename(file))}`,
       } as const
-      const outcome = await inRuntime(setting, io, (runtime) => runtime.runModule(program.module, options))
+      const outcome = await inRuntime(setting, io, (runtime) =>
+        runtime.runModule(program.module, options).catch((error: unknown) => {
+          throw moduleRefusal(error)
+        }),
+      )
       const facts = { source: '', limits, withheld: rights.withheld }
       return tell(outcome, facts, failures, given.has('json'), io)
     } finally {
@@ -102,7 +107,7 @@ interface ModuleToRun {
 
 /** @throws CliError for what is no module; components are run by their exports, and not here */
 function moduleOf(file: string, bytes: Uint8Array): ModuleToRun {
-  const { kind } = inspectBinary(bytes)
+  const kind = kindOf(bytes)
   if (kind === 'component') {
     throw new CliError({
       exit: EXIT.refusedInput,
@@ -112,6 +117,28 @@ function moduleOf(file: string, bytes: Uint8Array): ModuleToRun {
     })
   }
   return { module: bytes, options: { name: basename(file) } }
+}
+
+/** Codes that say that it is the file. */
+const REFUSED: ReadonlySet<string> = new Set([
+  'invalid_module',
+  'invalid_component',
+  'unsupported_feature',
+  'missing_imports',
+])
+
+function moduleRefusal(error: unknown): unknown {
+  if (!CaissonError.is(error) || !REFUSED.has(error.code)) return error
+  return new CliError({ exit: EXIT.refusedInput, code: error.code, message: error.message, cause: error })
+}
+
+/** @throws CliError for what is no WebAssembly */
+function kindOf(bytes: Uint8Array): BinaryKind {
+  try {
+    return inspectBinary(bytes).kind
+  } catch (error) {
+    throw moduleRefusal(error)
+  }
 }
 
 /** Once a module is large enough that one waits for it. */
