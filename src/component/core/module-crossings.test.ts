@@ -88,8 +88,8 @@ describe('modules of one guest that call each other', () => {
     const t = new WebAssembly.Table(TABLE)
     const sharesTable = `(module ${ASKS} (import "env" "t" (table 1 funcref)) (memory 1))`
     expect(linking(sharesTable, [ASK], { t })).toThrow(/shares "env.t" with another module/)
-    const g = new WebAssembly.Global({ value: 'anyfunc', mutable: true }, null)
-    const sharesGlobal = `(module ${ASKS} (import "env" "g" (global (mut funcref))) (memory 1))`
+    const g = new WebAssembly.Global({ value: 'externref', mutable: true }, null)
+    const sharesGlobal = `(module ${ASKS} (import "env" "g" (global (mut externref))) (memory 1))`
     expect(linking(sharesGlobal, [ASK], { g })).toThrow(/shares "env.g" with another module/)
     const carries = `(module ${ASKS} (import "env" "f" (func (param funcref))) (memory 1))`
     expect(linking(carries, [ASK], { f: () => {} })).toThrow(/shares "env.f" with another module/)

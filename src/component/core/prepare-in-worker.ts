@@ -34,9 +34,10 @@ export async function prepareCoreInWorker(
   options: PrepareInWorkerOptions,
 ): Promise<PreparedCore> {
   const { openWorker, onProgress, signal, timeoutMs = DEFAULT_TIMEOUT_MS, ...rest } = options
-  if (signal?.aborted === true) throw aborted()
+  const isAborted = (): boolean => signal?.aborted === true
+  if (isAborted()) throw aborted()
   const copy = await copyInPieces(bytes)
-  if (signal?.aborted === true) throw aborted()
+  if (isAborted()) throw aborted()
   const port = openWorker()
   let timer: ReturnType<typeof setTimeout> | undefined
   let onAbort: (() => void) | undefined
