@@ -13,10 +13,11 @@ import { fromHex } from '../base/bytes.ts'
 import { type Digest, digestOf } from '../base/digest.ts'
 import { asError, CaissonError } from '../base/errors.ts'
 import type { RunLease, RunStore } from '../ports/run-store.ts'
-import { EntrySeal, type EntrySealOptions } from '../snapshot/run-log/entry-seal.ts'
+import { BARE_HEAD_BYTES, EntrySeal, type EntrySealOptions } from '../snapshot/run-log/entry-seal.ts'
 import { decodeCanonical } from '../values/decode-canonical.ts'
-import { encodeCanonical } from '../values/encode-canonical.ts'
+import { encodeCanonical, withCanonical } from '../values/encode-canonical.ts'
 import type { ValueLimits } from '../values/limits.ts'
+import { WaitingRecords } from './waiting-records.ts'
 
 /** Of one record: what is larger is kept beside it, by its digest. */
 const RECORD_LIMITS: ValueLimits = { bytes: 1024 * 1024, nodes: 100_000, depth: 200 }
@@ -157,7 +158,7 @@ export class Journal {
   readonly #options: JournalOptions
   readonly #lease: RunLease
   readonly #seal: EntrySeal
-  #queue: Uint8Array[] = []
+  readonly #queue = new WaitingRecords(BARE_HEAD_BYTES)
   /** Records that are written, or being written. */
   #at: number
   /** Records that the store has acknowledged. */
@@ -201,7 +202,7 @@ export class Journal {
 
   /** Adds a record, which is encoded at once: it may change afterwards. @throws CaissonError `value_refused`, `value_too_large` */
   add(record: unknown): void {
-    this.#queue.push(encodeRecord(record))
+    withCanonical(record, RECORD_LIMITS, this.#queue.push, 'record')
   }
 
   /** Resolves when everything so far is written, whatever is added meanwhile. @throws CaissonError what the store throws */
@@ -219,17 +220,17 @@ export class Journal {
     const { store, run, tenant } = this.#options
     // What else is added in this turn of the host goes along.
     await Promise.resolve()
-    const records = this.#queue
-    this.#queue = []
+    const sealed = this.#queue.take()
     const first = this.#at
-    this.#at += records.length
+    this.#at += sealed.length
     try {
-      const sealed: Uint8Array[] = []
-      for (const [i, record] of records.entries())
-        sealed.push(
-          this.#seal.sealBare(record, i === records.length - 1) ??
-            (await this.#seal.seal(record, { tenant, run, at: first + i }, i === records.length - 1)),
-        )
+      for (let i = 0; i < sealed.length; i += 1) {
+        const entry = sealed[i] as Uint8Array
+        const isLast = i === sealed.length - 1
+        if (this.#seal.sealInPlace(entry, isLast)) continue
+        const place = { tenant, run, at: first + i }
+        sealed[i] = await this.#seal.seal(entry.subarray(BARE_HEAD_BYTES), place, isLast)
+      }
       await store.append(run, first, sealed, this.#lease)
       this.#written = this.#at
     } catch (error) {

@@ -16,6 +16,8 @@ import { blobFrom, entriesFrom, headFrom, leaseFrom, namesFrom } from './store-a
 const PATIENCE_MS = 60_000
 /** Enough for a disk that is slow, short enough for a person who pressed Ctrl-C. */
 const PATIENCE_AFTER_ABORT_MS = 2_000
+/** Whoever has an answer within this time needs no timer of its own: making one takes longer than a store in memory. */
+const LOOK_MS = 20
 
 export type WatchedStore = Pick<
   RunStore,
@@ -26,11 +28,12 @@ export type WatchedStore = Pick<
 
 /** @param signal of whoever waits for the store */
 export function watchedStore(store: WatchedStore, signal?: AbortSignal): WatchedStore {
+  const patience = new Patience()
   const watch = <T>(
     operation: string,
     ask: () => Promise<T>,
     tooLate?: (answer: T) => Promise<void>,
-  ): Promise<T> => answerOf(operation, ask, signal, tooLate)
+  ): Promise<T> => answerOf(operation, ask, patience, signal, tooLate)
   return {
     putBlob: (id, bytes) => watch('putBlob', () => store.putBlob(id, bytes)),
     getBlob: (id) => watch('getBlob', async () => blobFrom(await store.getBlob(id))),
@@ -57,7 +60,7 @@ export function watchedStore(store: WatchedStore, signal?: AbortSignal): Watched
 /** A lease that cannot be given back runs out: that changes nothing of how the run came to rest. */
 export async function giveBack(lease: RunLease, signal?: AbortSignal): Promise<void> {
   try {
-    await answerOf('release', async () => lease.release(), signal)
+    await answerOf('release', async () => lease.release(), new Patience(), signal)
   } catch {
     // Whoever comes next waits for it.
   }
@@ -66,50 +69,81 @@ export async function giveBack(lease: RunLease, signal?: AbortSignal): Promise<v
 /** A lease that cannot be prolonged runs out: that shows where it is used. */
 export async function prolong(lease: RunLease, ttlMs: number): Promise<void> {
   try {
-    await answerOf('renew', async () => lease.renew(ttlMs), undefined)
+    await answerOf('renew', async () => lease.renew(ttlMs), new Patience())
   } catch {
     // Whoever acts for the run asks whether it is held.
   }
 }
 
+/** Those who began to wait lately: one timer for them all. */
+class Patience {
+  readonly #lately = new Set<() => void>()
+  #looks = false
+
+  /** Calls `still` after `LOOK_MS` at most, once. @returns what takes it back */
+  begin(still: () => void): () => void {
+    this.#lately.add(still)
+    if (!this.#looks) {
+      this.#looks = true
+      setTimeout(() => this.#look(), LOOK_MS)
+    }
+    return () => this.#lately.delete(still)
+  }
+
+  #look(): void {
+    this.#looks = false
+    const lately = [...this.#lately]
+    this.#lately.clear()
+    for (const one of lately) one()
+  }
+}
+
 /** @param tooLate takes an answer that nobody waits for any more */
-async function answerOf<T>(
+function answerOf<T>(
   operation: string,
   ask: () => Promise<T>,
-  signal: AbortSignal | undefined,
+  patience: Patience,
+  signal?: AbortSignal,
   tooLate?: (answer: T) => Promise<void>,
 ): Promise<T> {
-  let givenUp = false
-  let giveUp: ((error: CaissonError) => void) | undefined
-  const silence = new Promise<never>((_, reject) => {
-    giveUp = reject
-  })
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const waitAtMost = (patienceMs: number): void => {
-    clearTimeout(timer)
-    timer = setTimeout(() => {
-      givenUp = true
-      giveUp?.(failed(operation, `did not answer within ${patienceMs} ms`))
-    }, patienceMs)
-  }
-  const hurry = (): void => waitAtMost(PATIENCE_AFTER_ABORT_MS)
-  waitAtMost(signal?.aborted === true ? PATIENCE_AFTER_ABORT_MS : PATIENCE_MS)
-  signal?.addEventListener('abort', hurry, { once: true })
-  try {
-    const asking = ask()
-    if (tooLate !== undefined) {
-      asking.then(
-        (answer) => (givenUp ? tooLate(answer) : undefined),
-        () => {}, // the one who waits hears of it
-      )
+  return new Promise<T>((resolve, reject) => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let isOver = false
+    const end = (): void => {
+      isOver = true
+      clearTimeout(timer)
+      forget()
+      signal?.removeEventListener('abort', hurry)
     }
-    return await Promise.race([asking, silence])
-  } catch (error) {
-    throw CaissonError.is(error) ? error : failed(operation, 'failed', error)
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', hurry)
-  }
+    const waitAtMost = (patienceMs: number, sinceMs = 0): void => {
+      clearTimeout(timer)
+      timer = setTimeout(() => {
+        end()
+        reject(failed(operation, `did not answer within ${patienceMs} ms`))
+      }, patienceMs - sinceMs)
+    }
+    const hurry = (): void => {
+      forget()
+      waitAtMost(PATIENCE_AFTER_ABORT_MS)
+    }
+    const patienceMs = signal?.aborted === true ? PATIENCE_AFTER_ABORT_MS : PATIENCE_MS
+    const forget = patience.begin(() => waitAtMost(patienceMs, LOOK_MS))
+    signal?.addEventListener('abort', hurry, { once: true })
+    const refused = (error: unknown): void => {
+      if (isOver) return
+      end()
+      reject(CaissonError.is(error) ? error : failed(operation, 'failed', error))
+    }
+    try {
+      Promise.resolve(ask()).then((answer) => {
+        if (isOver) return void tooLate?.(answer)
+        end()
+        resolve(answer)
+      }, refused)
+    } catch (error) {
+      refused(error)
+    }
+  })
 }
 
 function failed(operation: string, how: string, cause?: unknown): CaissonError {

@@ -1,5 +1,5 @@
 /** Runs of plans by the public interface: proposed, approved, run, stopped, taken up by others. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store.ts'
 import { capability, openRuntime, type Plan, type PlanRun, type Runtime } from '../../src/entry/node.ts'
@@ -223,7 +223,7 @@ describe('a run of a plan', () => {
         await expect(same.cancel({ by: 'bob', reason: 'mine' })).rejects.toMatchObject({
           code: 'store_conflict',
         })
-        expect((await same.view()).status).toBe('running')
+        await vi.waitFor(async () => expect((await same.view()).status).toBe('running'))
         release()
         expect(await run.outcome()).toMatchObject({ status: 'completed' })
       })

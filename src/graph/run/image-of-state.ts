@@ -1,6 +1,9 @@
 /** Makes the image of a state: everything that it goes on from, and nothing that it can be told without. */
 import { CaissonError } from '../../base/errors.ts'
 import { copyValue } from '../../values/copy-value.ts'
+import { encodeCanonical } from '../../values/encode-canonical.ts'
+import { encodeTree } from '../../values/encode-tree.ts'
+import type { ValueLimits } from '../../values/limits.ts'
 import type { NodeState, ScopeState } from './node-state.ts'
 import type { NodePlace } from './run-scopes.ts'
 import type { RunState } from './run-state.ts'
@@ -20,6 +23,20 @@ import {
  * @throws CaissonError `invalid_transition` before there was an event
  */
 export function imageOfState(state: RunState): StateImage {
+  return unshared(imagePartsOf(state)) as StateImage
+}
+
+/**
+ * The canonical bytes of the image of a state, whose digest is that of the state.
+ * @throws CaissonError as `imageOfState`, and as `encodeCanonical` for a state that is too large, or has a value too deep
+ */
+export function encodeImage(state: RunState, limits: ValueLimits): Uint8Array {
+  const parts = imagePartsOf(state)
+  return encodeTree(parts, limits, isSmallValue) ?? encodeCanonical(unshared(parts), limits)
+}
+
+/** The image, with what it has in common with the state, and members that are undefined. */
+function imagePartsOf(state: RunState): object {
   const { status, proposal, undoing, loops, scopes: open } = state
   if (status === undefined || proposal === undefined)
     throw new CaissonError('invalid_transition', 'A run has no state before it was proposed.')
@@ -27,7 +44,7 @@ export function imageOfState(state: RunState): StateImage {
   const at = (node: NodeState): Numbered => nodes.get(node) as Numbered
   const all = (some: Iterable<NodeState>): readonly Numbered[] => [...some].map(at)
   const { guard, begun } = loops.memory
-  return unshared({
+  return {
     format: STATE_IMAGE_FORMAT,
     status,
     proposal: { ...proposal, timeMs: state.proposedAtMs },
@@ -55,7 +72,7 @@ export function imageOfState(state: RunState): StateImage {
     toThaw: all(state.toThaw.values()),
     undoable: all(state.undoable),
     undoing: undoing && at(undoing),
-  }) as unknown as StateImage
+  }
 }
 
 /** Sorted: a plan that was read has its nodes in another order than its author wrote them. */
@@ -151,5 +168,7 @@ function unshared(part: unknown): unknown {
 
 /** A value that stands in an event itself. */
 function isSmallValue(part: object): part is { readonly value: unknown } {
-  return Object.hasOwn(part, 'value') && Object.keys(part).length === 1
+  if (!Object.hasOwn(part, 'value')) return false
+  for (const name in part) if (name !== 'value') return false
+  return true
 }

@@ -81,11 +81,11 @@ function workingActions(state: RunState): readonly Action[] {
     const reason = skipReason(scope, id)
     actions.push(reason === undefined ? { do: 'begin', path, scope, id } : { do: 'skip', path, reason })
   }
-  for (const node of state.toGoOn.values()) if (!isFailing(node.scope)) actions.push({ do: 'go_on', node })
-  for (const node of state.toThaw.values()) if (!isFailing(node.scope)) actions.push({ do: 'thaw', node })
-  for (const node of state.toStandIn.values()) actions.push({ do: 'stand_in', node })
+  for (const node of nodesOf(state.toGoOn)) if (!isFailing(node.scope)) actions.push({ do: 'go_on', node })
+  for (const node of nodesOf(state.toThaw)) if (!isFailing(node.scope)) actions.push({ do: 'thaw', node })
+  for (const node of nodesOf(state.toStandIn)) actions.push({ do: 'stand_in', node })
   let failing = root.failed !== undefined
-  for (const node of state.toConclude.values()) {
+  for (const node of nodesOf(state.toConclude)) {
     const because = node.innerFailed
     failing ||= because !== undefined
     if (because !== undefined && node.innerLive === 0) actions.push({ do: 'fail', node, because })
@@ -120,21 +120,31 @@ function holdsNodes({ node }: NodeState): boolean {
 
 /** Why a node that may begin does not: undefined where it does. */
 function skipReason({ plan, nodes }: ScopeState, id: string): SkipReason | undefined {
-  const original = nodes.get(plan.standsInFor.get(id) ?? '')
+  const original = plan.standsInFor.size > 0 ? nodes.get(plan.standsInFor.get(id) ?? '') : undefined
   if (original !== undefined && !(original.status === 'failed' && original.standby === id))
     return 'not_needed'
-  const choice = nodes.get(plan.chosenBy.get(id) ?? '')
+  const choice = plan.chosenBy.size > 0 ? nodes.get(plan.chosenBy.get(id) ?? '') : undefined
   if (choice !== undefined) {
     if (choice.status === 'skipped') return 'skipped_before'
     if (choice.chosen?.includes(id) !== true) return 'not_chosen'
   }
-  const before = [...(plan.before.get(id) ?? [])].filter(
-    (other) => other !== original?.id && other !== choice?.id,
-  )
-  const skipped = before.filter((other) => nodes.get(other)?.status === 'skipped').length
+  let before = 0
+  let skipped = 0
+  for (const other of plan.before.get(id) ?? NONE) {
+    if (other === original?.id || other === choice?.id) continue
+    before += 1
+    if (nodes.get(other)?.status === 'skipped') skipped += 1
+  }
   if (skipped === 0) return undefined
-  const isMet = plan.node(id).join === 'any' && skipped < before.length
+  const isMet = plan.node(id).join === 'any' && skipped < before
   return isMet ? undefined : 'skipped_before'
+}
+
+const NONE: readonly never[] = []
+
+/** An iterator takes longer than all that there mostly is. */
+function nodesOf(list: ReadonlyMap<string, NodeState>): Iterable<NodeState> {
+  return list.size === 0 ? NONE : list.values()
 }
 
 function endingActions(state: RunState, status: 'failing' | 'cancelling'): readonly Action[] {

@@ -57,7 +57,7 @@ export class RunValues {
   /** What was put into the store since this was asked last. */
   takeAdded(): readonly Digest[] {
     const added = this.#added
-    this.#added = []
+    if (added.length > 0) this.#added = []
     return added
   }
 

@@ -68,7 +68,7 @@ export class Runner {
     try {
       await this.#nodes.recall()
       do {
-        await this.#breathe()
+        if (performance.now() - this.#breathedAtMs >= BREATH_MS) await this.#breathe()
         this.#begin()
       } while (!this.#run.stop.signal.aborted && (await this.#pause()))
       await Promise.all(this.#busy.values())
@@ -81,7 +81,6 @@ export class Runner {
 
   /** Lets timers of the host have their turn, that of the lease among them: calls that wait for nothing leave them none. */
   async #breathe(): Promise<void> {
-    if (performance.now() - this.#breathedAtMs < BREATH_MS) return
     await new Promise((resolve) => setTimeout(resolve, 0))
     this.#breathedAtMs = performance.now()
   }
@@ -101,7 +100,20 @@ export class Runner {
     } catch {
       // Who listens changes nothing of what happens.
     }
-    this.#changed?.()
+    if (this.#mayBegin(event)) this.#changed?.()
+  }
+
+  /** Whether something else may begin after an event: looking for it takes longer than all that the event itself does. */
+  #mayBegin(event: RecordedEvent): boolean {
+    switch (event.type) {
+      case 'node_called':
+      case 'node_answered':
+        return false
+      case 'node_started':
+        return this.#run.state.node(event.node)?.inner.size !== 0
+      default:
+        return true
+    }
   }
 
   /** Begins everything that can begin. */
@@ -114,6 +126,7 @@ export class Runner {
     if (undoing !== undefined) this.#under(undoing.path, () => this.#undoing.takeUp(undoing))
     for (;;) {
       const actions = nextActions(state).filter((action) => !this.#busy.has(keyOf(action)))
+      if (actions.length === 0) break
       const decided = actions.find(({ do: what }) => AT_ONCE.has(what))
       if (decided !== undefined) this.#decide(decided)
       else {
@@ -137,7 +150,7 @@ export class Runner {
 
   #takeUpLeft(): void {
     const { state } = this.#run
-    if (state.status === 'frozen') return
+    if (state.status === 'frozen' || this.#leftAtWork.size === 0) return
     for (const path of this.#leftAtWork) {
       const node = state.live.get(path)
       if (node?.status === 'running') this.#under(path, () => this.#nodes.takeUp(node))

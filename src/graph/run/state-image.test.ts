@@ -3,17 +3,23 @@ import { describe, expect, it } from 'vitest'
 import { sha256 } from '../../base/digest.ts'
 import { decodeCanonical } from '../../values/decode-canonical.ts'
 import { encodeCanonical } from '../../values/encode-canonical.ts'
+import { DEFAULT_VALUE_LIMITS } from '../../values/limits.ts'
 import { definePlan } from '../plan/define-plan.ts'
 import type { Plan } from '../plan/plan.ts'
 import { arbitraryPlan } from './arbitrary-plan.testkit.ts'
-import { imageOfState } from './image-of-state.ts'
+import { encodeImage, imageOfState } from './image-of-state.ts'
 import { nextActions } from './next-actions.ts'
 import type { RecordedEvent } from './run-event.ts'
 import { RunState } from './run-state.ts'
 import { type Fate, play } from './simulate.testkit.ts'
 import { stateOfImage } from './state-of-image.ts'
 
-const bytesOf = (state: RunState): Uint8Array => encodeCanonical(imageOfState(state))
+/** By both ways, which give the same. */
+function bytesOf(state: RunState): Uint8Array {
+  const bytes = encodeImage(state, DEFAULT_VALUE_LIMITS)
+  expect(sha256(bytes)).toBe(sha256(encodeCanonical(imageOfState(state))))
+  return bytes
+}
 
 function again(plan: Plan, state: RunState): RunState {
   return stateOfImage(plan, decodeCanonical(bytesOf(state)))

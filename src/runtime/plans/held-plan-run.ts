@@ -108,9 +108,7 @@ export class HeldPlanRun {
       const values = new RunValues(store, head?.chain)
       const journalStore = writtenOn(
         store,
-        async () => {
-          await shelves?.add(values.takeAdded())
-        },
+        () => shelves?.add(values.takeAdded()),
         (length, bytes) => {
           images?.noteWritten(length, bytes)
           parts.changed(owner)

@@ -8,7 +8,7 @@
  */
 import { type Digest, isDigest, sha256 } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
-import { imageOfState } from '../../graph/run/image-of-state.ts'
+import { encodeImage } from '../../graph/run/image-of-state.ts'
 import type { RunState } from '../../graph/run/run-state.ts'
 import type { JournalEnd } from '../../journal/journal.ts'
 import { IMAGE_LIMITS } from '../../journal/journal-image.ts'
@@ -101,7 +101,7 @@ export async function standingOfCut(parts: ImageParts, owner: RunOwner): Promise
 
 /** The bytes of a state, whose digest is that of the state. */
 export function stateBytes(state: RunState): Uint8Array {
-  return encodeCanonical(imageOfState(state), IMAGE_LIMITS)
+  return encodeImage(state, IMAGE_LIMITS)
 }
 
 function stateDigest(state: RunState): Digest {

@@ -10,11 +10,10 @@
  */
 import { digestOf } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
-import { imageOfState } from '../../graph/run/image-of-state.ts'
+import { encodeImage } from '../../graph/run/image-of-state.ts'
 import type { RunState } from '../../graph/run/run-state.ts'
 import type { Journal } from '../../journal/journal.ts'
 import { digestAt, IMAGE_LIMITS, type ImagePolicy, sealImage } from '../../journal/journal-image.ts'
-import { encodeCanonical } from '../../values/encode-canonical.ts'
 import type { RunOwner } from '../run-owner.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
 import type { ValueShelves } from './value-shelves.ts'
@@ -87,7 +86,7 @@ export class RunImages {
     this.#shown = state.events
     this.#bytes = 0
     try {
-      this.#taken = { length: state.events, state: encodeCanonical(imageOfState(state), IMAGE_LIMITS) }
+      this.#taken = { length: state.events, state: encodeImage(state, IMAGE_LIMITS) }
     } catch (error) {
       if (!CaissonError.is(error)) throw error
       // Too large for one, or with a value too deep: it is tried again when the run has grown by as much.

@@ -64,9 +64,13 @@ export class ValueShelves {
     this.#made = image
   }
 
-  /** @throws CaissonError what the store throws */
-  async add(values: readonly Digest[]): Promise<void> {
-    if (values.length === 0 && this.#head !== undefined && this.#made === undefined) return
+  /** @returns undefined where nothing is to be written. @throws CaissonError what the store throws */
+  add(values: readonly Digest[]): Promise<void> | undefined {
+    const isThere = values.length === 0 && this.#head !== undefined && this.#made === undefined
+    return isThere ? undefined : this.#add(values)
+  }
+
+  async #add(values: readonly Digest[]): Promise<void> {
     const { plan } = this.#options
     const listed = this.listed.filter((digest) => digest !== plan)
     const added = values.filter((digest) => !listed.includes(digest))

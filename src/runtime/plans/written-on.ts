@@ -7,7 +7,7 @@ import type { WatchedStore } from '../watched-store.ts'
  */
 export function writtenOn(
   store: WatchedStore,
-  before: () => Promise<void>,
+  before: () => Promise<void> | undefined,
   after: (length: number, bytes: number) => void,
   read: (bytes: number) => void,
 ): Pick<WatchedStore, 'append' | 'entries'> {
@@ -18,7 +18,8 @@ export function writtenOn(
       return entries
     },
     append: async (run, at, entries, lease) => {
-      await before()
+      const listing = before()
+      if (listing !== undefined) await listing
       await store.append(run, at, entries, lease)
       after(at + entries.length, sizeOf(entries))
     },

@@ -35,6 +35,8 @@ const DIGEST_BYTES = 32
 const PUBLIC_KEY_BYTES = 32
 const SIGNATURE_BYTES = 64
 const NONCE_BYTES = 12
+/** Before what is sealed, where there is no key and no signature. */
+export const BARE_HEAD_BYTES: number = 2 + DIGEST_BYTES
 
 export interface EntryPlace {
   readonly tenant: string
@@ -85,18 +87,21 @@ export class EntrySeal {
     return this.#signedBy
   }
 
-  /** As `seal`, at once and in one piece, where no key is given and nothing is signed; undefined elsewhere. */
-  sealBare(plain: Uint8Array, isSigned: boolean = false): Uint8Array | undefined {
-    const { ports, keys = {}, signer } = this.#options
-    if (keys.encryption !== undefined || keys.mac !== undefined || (isSigned && signer !== undefined))
-      return undefined
-    const sealed = new Uint8Array(2 + DIGEST_BYTES + plain.length)
-    sealed[0] = VERSION
-    if (this.#before !== undefined) sealed.set(this.#before, 2)
-    sealed.set(plain, 2 + DIGEST_BYTES)
-    this.#before = ports.hash.sha256(sealed)
+  /**
+   * As `seal`, at once and in its place, where no key is given and nothing is signed; false elsewhere.
+   * @param entry `BARE_HEAD_BYTES` that are written over, and what is sealed
+   */
+  sealInPlace(entry: Uint8Array, isSigned: boolean = false): boolean {
+    const { ports, keys, signer } = this.#options
+    if (keys?.encryption !== undefined || keys?.mac !== undefined || (isSigned && signer !== undefined))
+      return false
+    entry[0] = VERSION
+    entry[1] = 0
+    if (this.#before === undefined) entry.fill(0, 2, BARE_HEAD_BYTES)
+    else entry.set(this.#before, 2)
+    this.#before = ports.hash.sha256(entry)
     this.#signedBy = undefined
-    return sealed
+    return true
   }
 
   /** @param isSigned whether it is signed, where there is a signer */

@@ -124,8 +124,21 @@ export type RunEntry =
 
 /** A start entry as a machine is started with it. */
 export function startOf(entry: StartEntry): MachineStart {
-  const { source, form, fileName, input, capabilities, limits, seed, nowMs, atEnd, modules, written, ended, program } =
-    entry
+  const {
+    source,
+    form,
+    fileName,
+    input,
+    capabilities,
+    limits,
+    seed,
+    nowMs,
+    atEnd,
+    modules,
+    written,
+    ended,
+    program,
+  } = entry
   const start = { source, form, fileName, input, capabilities, limits, seed, nowMs }
   return {
     ...start,

@@ -2,10 +2,9 @@
 import type { Digest } from '../../../base/digest.ts'
 import { sha256 } from '../../../base/digest.ts'
 import { CaissonError } from '../../../base/errors.ts'
-import { imageOfState } from '../../../graph/run/image-of-state.ts'
+import { encodeImage } from '../../../graph/run/image-of-state.ts'
 import type { RunState } from '../../../graph/run/run-state.ts'
 import { IMAGE_LIMITS } from '../../../journal/journal-image.ts'
-import { encodeCanonical } from '../../../values/encode-canonical.ts'
 import type { RunOwner } from '../../run-owner.ts'
 import { readImage, type StandingImage } from '../load-image.ts'
 import { PlanShelf } from '../plan-record.ts'
@@ -62,5 +61,5 @@ export class ImageCheck {
 }
 
 function digestOfState(state: RunState): Digest {
-  return sha256(encodeCanonical(imageOfState(state), IMAGE_LIMITS))
+  return sha256(encodeImage(state, IMAGE_LIMITS))
 }
