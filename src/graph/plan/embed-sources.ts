@@ -72,7 +72,7 @@ class Embedding {
   async #guest<N extends RegisteredNode>(node: N, at: string): Promise<N> {
     const { file, ...rest } = node
     if (file === undefined || this.#wasm === undefined) return node
-    return { ...rest, wasm: await this.#wasm(file, at) } as N
+    return { ...rest, wasm: await this.#wasm(file, at) } as unknown as N
   }
 
   async #withCompensation<N extends { readonly compensate?: Compensation }>(node: N, at: string): Promise<N> {

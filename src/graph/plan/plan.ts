@@ -6,7 +6,6 @@
  * everything that it refers to, or names in `after`, has ended. `each`, `loop` and `plan` hold nodes of their own.
  */
 
-import type { Digest } from '../../base/digest.ts'
 import type { LoopGuardRule } from '../../capability/loop-guard.ts'
 
 /** Names the format, and its version. */
@@ -100,7 +99,7 @@ export interface Program {
 /** Where the WebAssembly of a node is: exactly one of both. */
 export interface WasmSource {
   /** Digest of its bytes, which are given when the plan is proposed, and kept with the run. */
-  readonly wasm?: Digest
+  readonly wasm?: string
   /** Path of it, relative to the plan. Read before the plan is proposed: what is approved names the digest. */
   readonly file?: string
 }

@@ -21,7 +21,7 @@ export function wasmOf(plan: Plan): readonly Digest[] {
   const digests = new Set<Digest>()
   visitNodes(plan, '', (node, at) => {
     if (!isRegistered(node)) return
-    if (node.wasm !== undefined) digests.add(node.wasm)
+    if (node.wasm !== undefined) digests.add(node.wasm as Digest)
     else {
       const problem = 'names a file: what is proposed has the digest of it (embedSources)'
       throw new CaissonError(
