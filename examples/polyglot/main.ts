@@ -31,7 +31,7 @@ const ORDERS: readonly { readonly name: string; readonly price: string }[] = [
 
 type Wasm = Readonly<Record<'command' | 'types' | 'stats' | 'python', Uint8Array>>
 
-export function polyglotPlan(wasm: Wasm): Plan {
+function polyglotPlan(wasm: Wasm): Plan {
   const digest = (name: keyof Wasm): `sha256:${string}` =>
     `sha256:${createHash('sha256').update(wasm[name]).digest('hex')}`
   return {
@@ -96,7 +96,7 @@ export function polyglotPlan(wasm: Wasm): Plan {
   }
 }
 
-export interface PolyglotEnd {
+interface PolyglotEnd {
   readonly status: string
   readonly output: unknown
   /** What each node took: its path, its kind, fuel and milliseconds. */
@@ -105,7 +105,7 @@ export interface PolyglotEnd {
   readonly executed: number
 }
 
-export async function readGuests(): Promise<Wasm> {
+async function readGuests(): Promise<Wasm> {
   const sample = (name: string): Promise<Uint8Array> => readFile(join(SAMPLES, `${name}.wasm`))
   const [command, types, stats, python] = await Promise.all([
     sample('command-c'),

@@ -15,9 +15,12 @@ import type { GuestKind } from './guest-kind.ts'
 import type { CallNode, PlanGrant, PlanNode, ProgramNode } from './plan.ts'
 import { COMPONENT_KIND, MODULE_KIND } from './wasm-kinds.ts'
 
-const REGISTERED = { module: MODULE_KIND, component: COMPONENT_KIND } as const
+type Registered = 'module' | 'component'
 
-type Registered = keyof typeof REGISTERED
+const REGISTERED: { readonly [K in Registered]: GuestKind<Extract<PlanNode, { readonly kind: K }>> } = {
+  module: MODULE_KIND,
+  component: COMPONENT_KIND,
+}
 
 /** Nodes of registered kinds. */
 export type RegisteredNode = Extract<PlanNode, { readonly kind: Registered }>

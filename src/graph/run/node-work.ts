@@ -95,7 +95,7 @@ export interface CallWork extends Work {
 /** What a guest does: a node, or a program that undoes one. */
 export type GuestWork = GuestNode | UndoingProgram
 
-export type UndoingProgram = Extract<Compensation, { readonly kind: 'program' }>
+type UndoingProgram = Extract<Compensation, { readonly kind: 'program' }>
 
 export interface ProgramWork extends Work {
   readonly signal: AbortSignal
