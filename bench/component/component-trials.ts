@@ -12,7 +12,7 @@ import { openingTrial, type Trial } from '../harness/trial.ts'
 
 export const CALLS = 2_000
 /** Numbers that the loop in C goes over. */
-export const NUMBERS = 1_000_000
+const NUMBERS = 1_000_000
 const FUEL = 2 ** 52
 const monotonic = (): number => performance.now()
 

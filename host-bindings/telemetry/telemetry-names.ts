@@ -72,7 +72,7 @@ export const DIRECTION = 'caisson.direction'
 export const NODE_PLACE = 'caisson.node.place'
 export const SPAN_KIND = 'caisson.span.kind'
 
-interface MetricShape {
+export interface MetricShape {
   readonly name: string
   readonly kind: 'counter' | 'up-down counter' | 'histogram'
   readonly unit: string
@@ -83,7 +83,24 @@ interface MetricShape {
 
 const CAPABILITY = ATTRIBUTE_NAMES.capability
 
-export const METRICS = {
+export const METRICS: Readonly<
+  Record<
+    | 'calls'
+    | 'refusals'
+    | 'retries'
+    | 'fuel'
+    | 'io'
+    | 'dropped'
+    | 'callDuration'
+    | 'nodeDuration'
+    | 'approvalDuration'
+    | 'checkpointDuration'
+    | 'checkpointSize'
+    | 'liveGuests'
+    | 'waitingRuns',
+    MetricShape
+  >
+> = {
   calls: {
     name: 'caisson.calls',
     kind: 'counter',
@@ -175,4 +192,4 @@ export const METRICS = {
     description: 'Kept runs that this process put down, and nobody took up here since.',
     by: [ATTRIBUTE_NAMES.form],
   },
-} as const satisfies Readonly<Record<string, MetricShape>>
+}

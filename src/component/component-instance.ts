@@ -79,7 +79,7 @@ const SMALL_MODULE = 4 * 1024 * 1024
  * What of the imports nobody grants.
  * @throws CaissonError `missing_imports` with `details: { missing: [{ interface, name }] }`
  */
-export function checkImports(wanted: readonly ImportedFunction[], imports: ComponentImports): void {
+function checkImports(wanted: readonly ImportedFunction[], imports: ComponentImports): void {
   const missing = wanted
     .filter((one) => imports.func(one.interface, one.name, one.type) === undefined)
     .map((one) => ({ interface: one.interface, name: one.name }))

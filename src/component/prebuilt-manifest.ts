@@ -1,4 +1,5 @@
 /** What is known of a component that was built before: data beside its files. */
+import type { CompiledModule } from '../ports/engine-source.ts'
 import type { ComponentAst } from './binary/component-ast.ts'
 import type { CoreManifest } from './core/core-manifest.ts'
 
@@ -28,7 +29,7 @@ export interface PrebuiltCore {
 export interface PrebuiltComponent {
   readonly manifest: PrebuiltManifest
   /** Bytes of a file of the manifest, or the module that they are. */
-  read(file: string): Promise<Uint8Array | WebAssembly.Module> | Uint8Array | WebAssembly.Module
+  read(file: string): Promise<Uint8Array | CompiledModule> | Uint8Array | CompiledModule
   /** What `manifest.digest` has to be, where it is known from elsewhere. */
   readonly digest?: string
 }

@@ -27,7 +27,7 @@ export function failureWriter({ result }: FunctionType): ((failure: GuestFailure
 }
 
 /** Whether every failure can be said in this type. */
-export function canHold(type: WitType): boolean {
+function canHold(type: WitType): boolean {
   switch (type.kind) {
     case 'string':
       return true

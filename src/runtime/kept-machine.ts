@@ -6,16 +6,10 @@ import type { Checkpoints } from './checkpoints.ts'
 import type { GuestLine } from './guest-line.ts'
 import { checkSameNames, type KeptRun } from './kept-run.ts'
 import { holdsThread, LinePlace } from './line-place.ts'
-import type { MachineKind } from './machine-maker.ts'
+import type { MachineSource } from './machine-source.ts'
 import { checkFits, type LimitBounds, limitsAfter } from './machine-start.ts'
 import type { ResumeOptions, RunOptions } from './options.ts'
 import { DEFAULT_DOMAIN } from './run-owner.ts'
-
-/** Gives the machines of guests of one engine. */
-export interface MachineSource {
-  readonly engine: { readonly id: string }
-  open(kind: MachineKind, limits: Limits, syncCalls: SyncCalls): Machine | Promise<Machine>
-}
 
 export interface KeptMachineParts {
   readonly checkpoints: Checkpoints

@@ -22,7 +22,7 @@ import { type RunEntry, type StartEntry, startOf } from '../snapshot/run-log/run
 import { foldRun, type RunRecord } from '../snapshot/run-log/run-record.ts'
 import type { Checkpoints, ReadCheckpoint } from './checkpoints.ts'
 import { goingOn } from './going-on.ts'
-import type { MachineSource } from './kept-machine.ts'
+import type { MachineSource } from './machine-source.ts'
 import { refusePlanRun } from './plan-summary.ts'
 import type { RunOwner } from './run-owner.ts'
 import type { WatchedStore } from './watched-store.ts'

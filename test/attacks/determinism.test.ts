@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createFixedClock } from '../../host-bindings/system/system-clock.ts'
 import { type Capability, capability, type Outcome, openRuntime, type Runtime } from '../../src/entry/node.ts'
 import { EngineInstance } from '../../src/isolate/engine-instance.ts'
-import { FuelGauge } from '../../src/machine/fuel-gauge.ts'
 import { base, engine } from '../../src/isolate/isolate.testkit.ts'
+import { FuelGauge } from '../../src/machine/fuel-gauge.ts'
 import { echo, syncEcho } from '../echo-tools.ts'
 
 const tools: Capability[] = [

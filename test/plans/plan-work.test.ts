@@ -132,6 +132,9 @@ async function goOn(
       runProgram: (source, { run, ...options }) =>
         process.run(source, { ...options, ...(run !== undefined && { run: ownName(run) }) }),
       resumeProgram: (run, options) => process.resume(ownName(run), options),
+      runWasm: async () => {
+        throw new Error('No wasm is in these plans.')
+      },
       whose: {},
     })
     const runner = new Runner({

@@ -19,7 +19,7 @@ export class MemoryState {
   readonly usage: TreeUsage
   readonly nowNs: () => bigint
   /** Every node that a name or a descriptor leads to. */
-  readonly nodes = new Map<bigint, MemoryNode>()
+  readonly nodes: Map<bigint, MemoryNode> = new Map()
   root: DirectoryNode
   nextInode: bigint = ROOT_INODE
 

@@ -89,7 +89,7 @@ export interface FunctionType {
   readonly result: WitType | undefined
 }
 
-export const MAX_FLAT_PARAMS = 16
+const MAX_FLAT_PARAMS = 16
 const MOST_DEPTH = 100
 const MOST_SIZE = 2 ** 28
 

@@ -98,7 +98,7 @@ export function readExternName(reader: ByteReader): string {
   return reader.name()
 }
 
-export function readTypeRef(reader: ByteReader): TypeRef {
+function readTypeRef(reader: ByteReader): TypeRef {
   const { offset } = reader
   const value = reader.s33()
   if (value >= 0) return value

@@ -118,7 +118,7 @@ export function functionTypeAt(scope: LinkScope, index: number): FunctionType {
 }
 
 /** What a type of instances declares, with what stands behind it. */
-export function linkDeclared(
+function linkDeclared(
   type: LinkedType,
   by: (path: string) => DeclaredBy,
   path: string,

@@ -6,7 +6,7 @@ import { wasiSource } from '../../../host-bindings/wasi/wasi-source.ts'
 import { sha256 } from '../../base/digest.ts'
 import type { GuestCapability, SyncCalls } from '../../capability/call.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../machine/limits.ts'
-import type { MachineStart, Turn } from '../../machine/turn.ts'
+import type { MachineStart, Turn, TurnControl } from '../../machine/turn.ts'
 import { assemble } from '../../wasm/assemble.testkit.ts'
 import { prepareCore } from '../core/prepare-core.ts'
 import { type ModuleCode, moduleCode, moduleEngine, suspendingImports } from './module-code.ts'
@@ -16,9 +16,9 @@ import type { ModuleProgram } from './module-program.ts'
 const asyncify = await loadBinaryenAsyncify()
 const PAGE = 65_536
 
-export const FOREVER = { deadline: Number.POSITIVE_INFINITY }
-export const NOW = Date.UTC(2026, 0, 1)
-export const SEED: Uint8Array = new Uint8Array(32).fill(7)
+export const FOREVER: TurnControl = { deadline: Number.POSITIVE_INFINITY }
+export const NOW: number = Date.UTC(2026, 0, 1)
+const SEED: Uint8Array = new Uint8Array(32).fill(7)
 
 export function sample(name: string): Uint8Array {
   return readFileSync(new URL(`../../../guest/samples/built/${name}.wasm`, import.meta.url))
@@ -28,7 +28,7 @@ export function sample(name: string): Uint8Array {
 export function codeOf(
   wasm: Uint8Array | string,
   suspendable = true,
-  memoryBytes = 64 * 1_048_576,
+  memoryBytes: number = 64 * 1_048_576,
 ): ModuleCode {
   const bytes = typeof wasm === 'string' ? assemble(wasm) : wasm
   const suspends = suspendable ? suspendingImports(bytes) : []

@@ -223,7 +223,9 @@ function nodeEvent<Type extends NodeEventType>(
 }
 
 /** Of what events consist of, and states too. */
-export const EVENT_PARTS = {
+export const EVENT_PARTS: Readonly<
+  Record<'value' | 'failure' | 'used' | 'grantUsed' | 'waiting' | 'asked' | 'inDoubt' | 'answer', Shape>
+> = {
   value: VALUE,
   failure: FAILURE,
   used: USED,
@@ -232,7 +234,7 @@ export const EVENT_PARTS = {
   asked: ASKED,
   inDoubt: IN_DOUBT,
   answer: ANSWER,
-} as const satisfies Readonly<Record<string, Shape>>
+}
 
 /** By the type of the event. */
 export const RUN_EVENT_SHAPES: Readonly<Record<EventType, Shape>> = {

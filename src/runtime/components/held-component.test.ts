@@ -19,7 +19,15 @@ const echo = capability({
     return `said ${said}`
   },
 })
-const echoNow = capability({ ...echo, sync: true, invoke: ({ arguments: said }) => `said ${said}` })
+const echoNow = capability({
+  name: 'hostCall',
+  description: 'Says what it is told, at once.',
+  effect: 'read',
+  input: z.object({ name: z.string(), arguments: z.string() }),
+  output: z.string(),
+  sync: true,
+  invoke: ({ arguments: said }) => `said ${said}`,
+})
 const GRANTED = { grants: ['hostCall'], seed: SEED, nowMs: NOW, limits: { fuel: 100_000_000 } }
 
 describe('WASI in a component', () => {

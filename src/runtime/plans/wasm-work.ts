@@ -169,10 +169,17 @@ function formOf(bytes: Uint8Array | undefined, form: BytesForm, what: string): u
 async function runComponentNode(
   node: ComponentNode,
   wasm: Uint8Array,
-  { input, stateDigest: _, ...options }: WasmOptions,
+  { input, domain, principal, signal, limits, seed, nowMs }: WasmOptions,
   { openComponent }: WasmTools,
 ): Promise<Outcome> {
-  using component = await openComponent(wasm, options)
+  using component = await openComponent(wasm, {
+    ...(domain !== undefined && { domain }),
+    ...(principal !== undefined && { principal }),
+    ...(signal && { signal }),
+    limits,
+    seed,
+    nowMs,
+  })
   const found = component.exports.find(({ name }) => name === node.export)
   if (found === undefined) {
     const names = component.exports.map(({ name }) => name).join(', ')
@@ -187,7 +194,6 @@ async function runComponentNode(
       `"${node.export}" takes ${params.length} arguments, not ${given.length}.`,
     )
   const args = params.map(({ type }, at) => witOf(type, given[at]))
-  const { signal } = options
   const ended = await component.call(node.export, args, signal === undefined ? {} : { signal })
   const { fuel, memoryBytes, wallMs } = ended.usage
   const common = {

@@ -94,6 +94,14 @@ export class World {
         throw new CaissonError('not_found', 'Nor is there a checkpoint of one.')
       },
       tookBefore: async () => undefined,
+      wasm: {
+        runModule: async () => {
+          throw new CaissonError('not_found', 'No module is in these plans.')
+        },
+        openComponent: async () => {
+          throw new CaissonError('not_found', 'No component is in these plans.')
+        },
+      },
     })
     return {
       runs,
