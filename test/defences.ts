@@ -642,8 +642,8 @@ export const DEFENCES: readonly Defence[] = [
     name: 'wall-deadline-in-thread',
     against: 'A guest computes past its deadline, and nothing else of the host runs.',
     file: 'src/machine/fuel-gauge.ts',
-    find: 'this.#monotonic() > this.#deadline',
-    replace: 'this.#monotonic() < 0',
+    find: 'else if (now > this.#deadline) this.#stop',
+    replace: 'else if (now < 0) this.#stop',
     tests: ['src/isolate/isolate.test.ts'],
     mayHang: true,
   },
@@ -1745,8 +1745,8 @@ export const DEFENCES: readonly Defence[] = [
     against:
       'Programs that have ended are removed under a run of a plan that is still to go on, and are done again.',
     file: 'src/cli/kept/collect-store.ts',
-    find: 'for (const run of names.filter((name) => !parts.has(name))) {',
-    replace: 'for (const run of names) {',
+    find: 'const alone = names.filter((name) => !parts.has(name) && !plans.has(name))',
+    replace: 'const alone = names.filter((name) => !plans.has(name))',
     tests: ['test/cli/plan-runs.test.ts'],
   },
   {

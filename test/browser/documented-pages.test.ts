@@ -22,7 +22,7 @@ beforeAll(async () => {
   mkdirSync(join(project, 'node_modules/caisson'), { recursive: true })
   cpSync(join(ROOT, 'dist'), join(project, 'node_modules/caisson/dist'), { recursive: true })
   cpSync(join(ROOT, 'package.json'), join(project, 'node_modules/caisson/package.json'))
-  for (const installed of ['@noble', 'yaml', 'esbuild', '.bin']) {
+  for (const installed of ['@noble', '@bjorn3', 'yaml', 'esbuild', '.bin']) {
     symlinkSync(join(ROOT, 'node_modules', installed), join(project, 'node_modules', installed))
   }
 })

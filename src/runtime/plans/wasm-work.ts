@@ -9,6 +9,7 @@
  *    node that an earlier process left at work is begun anew, and verifying does it again.
  * 2. What is wrong with the wasm, or with what it gave, fails the node. What is wrong with this process does not.
  */
+import { DISPOSE } from '../../base/disposal.ts'
 import { CaissonError } from '../../base/errors.ts'
 import { clipText } from '../../base/escape-text.ts'
 import type { ModuleResult } from '../../component/module/module-end.ts'
@@ -172,7 +173,7 @@ async function runComponentNode(
   { input, domain, principal, signal, limits, seed, nowMs }: WasmOptions,
   { openComponent }: WasmTools,
 ): Promise<Outcome> {
-  using component = await openComponent(wasm, {
+  const component = await openComponent(wasm, {
     ...(domain !== undefined && { domain }),
     ...(principal !== undefined && { principal }),
     ...(signal && { signal }),
@@ -180,6 +181,19 @@ async function runComponentNode(
     seed,
     nowMs,
   })
+  try {
+    return await callComponentNode(node, component, input, signal)
+  } finally {
+    component[DISPOSE]()
+  }
+}
+
+async function callComponentNode(
+  node: ComponentNode,
+  component: OpenComponent,
+  input: unknown,
+  signal: AbortSignal | undefined,
+): Promise<Outcome> {
   const found = component.exports.find(({ name }) => name === node.export)
   if (found === undefined) {
     const names = component.exports.map(({ name }) => name).join(', ')
