@@ -109,9 +109,11 @@ export class PlanSpans {
         return
       }
       case 'node_waiting':
-        if (event.waiting.for === 'person')
-          for (const { request } of event.waiting.asked)
+        if (event.waiting.for === 'person') {
+          for (const { request } of event.waiting.asked) {
             if (!this.#askedAt.has(request)) this.#askedAt.set(request, event.timeMs)
+          }
+        }
         this.of(event.node)?.event?.('waiting', { reason: event.waiting.for })
         return
       case 'node_decided':
