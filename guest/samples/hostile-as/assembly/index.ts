@@ -1,6 +1,6 @@
 /** The world `hostile` in AssemblyScript, with strings in UTF-16. The cases are those of guest/wit/hostile.wit. */
 
-// @ts-ignore: decorator
+// @ts-ignore: a decorator of a declaration, which AssemblyScript has and TypeScript does not
 @external("$root", "host-call")
 declare function hostCall(name: usize, nameLength: usize, args: usize, argsLength: usize, result: usize): void;
 

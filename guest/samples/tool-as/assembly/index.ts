@@ -6,7 +6,7 @@
  * on the stack. So a run allocates the same on every host.
  */
 
-// @ts-ignore: decorator
+// @ts-ignore: a decorator of a declaration, which AssemblyScript has and TypeScript does not
 @external("$root", "host-call")
 declare function hostCall(name: usize, nameLength: usize, args: usize, argsLength: usize, result: usize): void;
 
