@@ -17,6 +17,7 @@ import { type DescribedRun, describeRun } from '../../runtime/describe-run.ts'
 import { cutName, ownerOfPart } from '../../runtime/plans/part-names.ts'
 import { PlanShelf } from '../../runtime/plans/plan-record.ts'
 import { readStanding } from '../../runtime/plans/read-standing.ts'
+import { RunHold } from '../../runtime/plans/run-hold.ts'
 import { watchedStore } from '../../runtime/watched-store.ts'
 import type { CheckpointKeys } from '../../snapshot/container/checkpoint-keys.ts'
 import type { CliIo } from '../cli-io.ts'
@@ -193,11 +194,15 @@ async function removePlanRun(
   parts: ReadonlySet<string>,
   still: () => Promise<boolean>,
 ): Promise<boolean> {
-  return removeHeld(store, run, async () => {
+  const hold = await RunHold.take({ store: watchedStore(store), leaseMs: LEASE_MS }, run)
+  try {
     if (!(await still())) return false
-    for (const part of partsOf(run, parts)) await removeHeld(store, part, async () => true)
+    for (const part of partsOf(run, parts)) await hold.removePart(part)
+    await store.remove(run, hold.lease)
     return true
-  })
+  } finally {
+    await hold.giveBack()
+  }
 }
 
 /** @returns whether it was removed */

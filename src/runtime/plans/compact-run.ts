@@ -7,11 +7,10 @@ import { sealImage } from '../../journal/journal-image.ts'
 import { encodeReceipt } from '../../journal/receipt.ts'
 import { encodePlanSummary, SHELF_SUMMARY } from '../plan-summary.ts'
 import type { RunOwner } from '../run-owner.ts'
-import { giveBack } from '../watched-store.ts'
 import { cutName, isProgramPart, ownerOfPart } from './part-names.ts'
 import { type History, readHistory, readStanding } from './read-standing.ts'
 import { type RunCut, sealCut, standingOfCut, stateBytes } from './run-cut.ts'
-import { removePart } from './run-key.ts'
+import { RunHold } from './run-hold.ts'
 import { summaryOf } from './run-view.ts'
 import { namedImage } from './value-shelves.ts'
 import type { VerifyParts } from './verify/verification.ts'
@@ -19,11 +18,11 @@ import { receiptsOf } from './verify/verify-run.ts'
 
 /**
  * @throws CaissonError `not_found`, `corrupted`, `checkpoint_refused`, `invalid_transition` for a run that has not ended,
- *   `unsupported` where the store removes nothing, `value_too_large` for a state that has no image, `store_conflict`, `store_failed`
+ *   `unsupported` where the store removes nothing, `value_too_large` for a state that has no image, `store_conflict`, `lease_lost`, `store_failed`
  */
 export async function compactRun(parts: VerifyParts, owner: RunOwner, by: string): Promise<void> {
-  const { store, leaseMs } = parts
-  const lease = await store.lease(owner.run, leaseMs)
+  const { store } = parts
+  const hold = await RunHold.take(parts, owner.run)
   try {
     const history = await readHistory(parts, owner)
     const { status = 'proposed' } = history.state
@@ -34,30 +33,29 @@ export async function compactRun(parts: VerifyParts, owner: RunOwner, by: string
     }
     // What was cut before, and only half.
     if (history.cut === undefined) {
-      await writeCut(parts, owner, history, by)
+      await writeCut(parts, owner, history, by, hold)
       // Nothing is removed before what stands in its place was read back.
       await standingOfCut(parts, owner)
     }
     for (const name of (await store.runs?.()) ?? [])
-      if (ownerOfPart(name) === owner.run && isProgramPart(name)) await removePart(store, name, leaseMs)
+      if (ownerOfPart(name) === owner.run && isProgramPart(name)) await hold.removePart(name)
     if (store.remove === undefined) return
-    if (history.cut === undefined) await store.remove(owner.run, lease)
+    if (history.cut === undefined) await store.remove(owner.run, hold.lease)
   } finally {
-    await giveBack(lease)
+    await hold.giveBack()
   }
   await showAgain(parts, owner)
 }
 
-/** Everything that is still needed is on its list. */
+/** Everything that is still needed is on its list. What an earlier try left gives way once all of it is known. */
 async function writeCut(
   parts: VerifyParts,
   owner: RunOwner,
   { plan, state, end, head, events }: History,
   by: string,
+  hold: RunHold,
 ): Promise<void> {
-  const { store, leaseMs, sealing, hostClock } = parts
-  const name = cutName(owner.run)
-  await removePart(store, name, leaseMs)
+  const { sealing, hostClock } = parts
   const { digest, length } = end
   if (digest === undefined) return
   const bytes = stateBytes(state)
@@ -76,15 +74,14 @@ async function writeCut(
   const statement = await sealCut(parts, owner, cut)
   const before = namedImage(head)?.digest
   const values = (head?.chain ?? []).filter((one) => one !== before && one !== plan.digest)
-  const lease = await store.lease(name, leaseMs)
-  try {
+  const name = cutName(owner.run)
+  await hold.removePart(name)
+  await hold.withPart(name, async (lease, store) => {
     await store.putBlob(image, sealed)
     const chain = [plan.digest, image, ...values]
     await store.setHead(name, { version: 1, chain, position: 0, summary: SHELF_SUMMARY }, lease)
     await store.append(name, 0, [statement], lease)
-  } finally {
-    await giveBack(lease)
-  }
+  })
 }
 
 /** Of a run whose values were erased there are none any more. */
@@ -99,16 +96,16 @@ async function receiptDigests(parts: VerifyParts, owner: RunOwner): Promise<RunC
 
 /** Lists find it by its head, which went with its journal. */
 async function showAgain(parts: VerifyParts, owner: RunOwner): Promise<void> {
-  const { store, leaseMs } = parts
+  const { store } = parts
   const { run } = owner
   if ((await store.head(run)) !== undefined) return
   const { plan, state } = await readStanding(parts, owner)
   const summary = encodePlanSummary(summaryOf(plan, state, false, state.timeMs))
-  const lease = await store.lease(run, leaseMs)
+  const hold = await RunHold.take(parts, run)
   try {
-    await store.setHead(run, { version: 1, chain: [plan.digest], position: 0, summary }, lease)
+    await store.setHead(run, { version: 1, chain: [plan.digest], position: 0, summary }, hold.lease)
   } finally {
-    await giveBack(lease)
+    await hold.giveBack()
   }
 }
 

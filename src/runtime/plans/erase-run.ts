@@ -9,18 +9,17 @@
 import { CaissonError } from '../../base/errors.ts'
 import { ENDED } from '../../graph/run/transitions.ts'
 import type { RunOwner } from '../run-owner.ts'
-import { giveBack } from '../watched-store.ts'
 import { isProgramPart, ownerOfPart } from './part-names.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
 import { readStanding } from './read-standing.ts'
-import { destroyRunKey, isSealed, removePart, runKeyOf } from './run-key.ts'
+import { RunHold } from './run-hold.ts'
+import { destroyRunKey, isSealed, runKeyOf } from './run-key.ts'
 
 type EraseParts = Pick<PlanRunParts, 'store' | 'sealing' | 'plans' | 'leaseMs' | 'hostClock'>
 
-/** @throws CaissonError `not_found`, `invalid_transition`, `unsupported`, `store_conflict`, `store_failed` */
+/** @throws CaissonError `not_found`, `invalid_transition`, `unsupported`, `store_conflict`, `lease_lost`, `store_failed` */
 export async function eraseRun(parts: EraseParts, owner: RunOwner, by: string): Promise<void> {
-  const { store, leaseMs } = parts
-  const lease = await store.lease(owner.run, leaseMs)
+  const hold = await RunHold.take(parts, owner.run)
   try {
     const { state } = await readStanding(parts, owner)
     const { status = 'proposed' } = state
@@ -34,13 +33,14 @@ export async function eraseRun(parts: EraseParts, owner: RunOwner, by: string): 
         },
       )
     }
-    const names = (await store.runs?.()) ?? []
+    const names = (await parts.store.runs?.()) ?? []
     for (const name of names)
-      if (ownerOfPart(name) === owner.run && isProgramPart(name)) await removePart(store, name, leaseMs)
+      if (ownerOfPart(name) === owner.run && isProgramPart(name)) await hold.removePart(name)
     const { erased } = await runKeyOf(parts, owner)
-    if (erased?.atMs === undefined) await destroyRunKey(parts, owner, { by, atMs: parts.hostClock.now() })
+    if (erased?.atMs === undefined)
+      await destroyRunKey(parts, owner, { by, atMs: parts.hostClock.now() }, hold)
   } finally {
-    await giveBack(lease)
+    await hold.giveBack()
   }
 }
 

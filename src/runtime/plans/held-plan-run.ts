@@ -19,10 +19,8 @@ import { RunValues } from '../../graph/run/run-values.ts'
 import { Runner } from '../../graph/run/runner.ts'
 import { encodeRecord, Journal, type JournalEnd } from '../../journal/journal.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { RunLease } from '../../ports/run-store.ts'
 import type { RunOwner } from '../run-owner.ts'
 import { traceOf } from '../run-summary.ts'
-import { giveBack, prolong } from '../watched-store.ts'
 import { earlierOutput } from './earlier-output.ts'
 import { loadImage } from './load-image.ts'
 import { EventCollector, foldEvents, pointOf } from './plan-record.ts'
@@ -31,6 +29,7 @@ import { PlanSpans } from './plan-spans.ts'
 import { loadWasm } from './plan-wasm.ts'
 import { PlanWork } from './plan-work.ts'
 import { readCut } from './run-cut.ts'
+import { RunHold } from './run-hold.ts'
 import { RunImages } from './run-images.ts'
 import { useRunKey } from './run-key.ts'
 import { summaryOf } from './run-view.ts'
@@ -48,7 +47,7 @@ export type MakeEvents = (held: HeldPlanRun) => Promise<readonly RunEvent[]>
 interface HeldParts {
   readonly parts: PlanRunParts
   readonly owner: RunOwner
-  readonly lease: RunLease
+  readonly hold: RunHold
   readonly plan: DefinedPlan
   readonly state: RunState
   readonly values: RunValues
@@ -71,7 +70,6 @@ export class HeldPlanRun {
   readonly #spans: PlanSpans | undefined
   /** From when it is driven on. */
   #runner: Runner | undefined
-  readonly #renewal: ReturnType<typeof setInterval>
   /** Writes what nobody has asked to be written so far. */
   #writing: ReturnType<typeof setTimeout> | undefined
   /** Records that are being made, so that it is not given back under them. */
@@ -85,17 +83,17 @@ export class HeldPlanRun {
     this.state = parts.state
     this.values = parts.values
     this.#parts = parts
-    const { lease, owner, plan, state, earlier } = parts
-    const { leaseMs, telemetry } = parts.parts
+    const { owner, plan, state, earlier } = parts
+    const { telemetry } = parts.parts
     if (telemetry?.span !== undefined)
       this.#spans = new PlanSpans({ telemetry, run: owner.run, plan, state, earlier })
-    this.#renewal = setInterval(() => void prolong(lease, leaseMs), leaseMs / 3)
   }
 
   /** Takes the lease, and reads the run. @throws CaissonError `store_conflict`, and as reading does */
   static async open(parts: PlanRunParts, owner: RunOwner): Promise<HeldPlanRun> {
     const { store } = parts
-    const lease = await store.lease(owner.run, parts.leaseMs)
+    const hold = await RunHold.take(parts, owner.run)
+    const { lease } = hold
     try {
       const head = await store.head(owner.run)
       const collector = new EventCollector()
@@ -138,7 +136,7 @@ export class HeldPlanRun {
       return new HeldPlanRun({
         parts,
         owner,
-        lease,
+        hold,
         plan,
         state,
         values,
@@ -150,7 +148,7 @@ export class HeldPlanRun {
         earlier,
       })
     } catch (error) {
-      await giveBack(lease)
+      await hold.giveBack()
       throw error
     }
   }
@@ -240,13 +238,12 @@ export class HeldPlanRun {
   /** Tells lists where it stands, and gives it back. @param failed nothing more is written then */
   async close(failed: boolean): Promise<void> {
     this.#closed = true
-    clearInterval(this.#renewal)
     clearTimeout(this.#writing)
-    const { lease, images } = this.#parts
+    const { hold, images } = this.#parts
     this.#spans?.end()
     await images.settled()
     if (!failed) await this.#tell(false)
-    await giveBack(lease)
+    await hold.giveBack()
   }
 
   /** Tells lists that it is at work, and telemetry. */
@@ -292,7 +289,7 @@ export function timeIn(
 }
 
 function runnerOf(
-  { parts, owner, lease, plan, state, values, key, journal }: HeldParts,
+  { parts, owner, hold, plan, state, values, key, journal }: HeldParts,
   spans: PlanSpans | undefined,
   onEvent: (event: RecordedEvent) => void,
 ): Runner {
@@ -306,7 +303,7 @@ function runnerOf(
     startedAtMs: () => state.startedAtMs ?? 0,
     states: parts.states,
     hash: parts.sealing.ports.hash,
-    openGate: (grants, options) => parts.openGate(grants, { ...options, lease }),
+    openGate: (grants, options) => parts.openGate(grants, { ...options, lease: hold.lease }),
     runProgram: (source, options, under) => parts.runProgram(source, options, under, key),
     resumeProgram: (run, options, under) => parts.resumeProgram(run, options, under, key),
     runWasm: async (node, options) =>

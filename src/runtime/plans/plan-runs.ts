@@ -17,7 +17,6 @@ import { type SignedReceipt, signReceipt } from '../../journal/receipt.ts'
 import { isRunName } from '../check-options.ts'
 import type { PlanStatus } from '../plan-summary.ts'
 import { DEFAULT_DOMAIN, type RunOwner } from '../run-owner.ts'
-import { giveBack } from '../watched-store.ts'
 import {
   checkBytes,
   checkErase,
@@ -35,6 +34,7 @@ import type { PlanRunParts } from './plan-run-parts.ts'
 import { keepWasm } from './plan-wasm.ts'
 import { readStanding } from './read-standing.ts'
 import { readCut } from './run-cut.ts'
+import { RunHold } from './run-hold.ts'
 import { isSealed, runKeyOf, writeRunKey } from './run-key.ts'
 import { StoredPlanRun } from './stored-plan-run.ts'
 import { ValueShelves } from './value-shelves.ts'
@@ -82,8 +82,8 @@ export class PlanRuns {
       id: toHex(entropy.bytes(ID_BYTES)),
       ...(scope.length > 0 && { scope }),
     } as const
-    await this.#write(owner, plan, async (values) => {
-      if (erasable) values.useVault(await this.#newVault(owner, entropy.bytes(VAULT_KEY_BYTES)))
+    await this.#write(owner, plan, async (values, hold) => {
+      if (erasable) values.useVault(await this.#newVault(owner, entropy.bytes(VAULT_KEY_BYTES), hold))
       const guests = await keepWasm(this.#parts.store, plan.plan, wasm)
       const kept = await values.keep(input)
       const timeMs = this.#parts.hostClock.now()
@@ -118,9 +118,9 @@ export class PlanRuns {
     const status = events.length === 1 ? 'proposed' : 'frozen'
     const [first] = events
     const isFork = { proposal: first?.type === 'proposed' ? first : undefined }
-    await this.#write(owner, plan, async () => {
+    await this.#write(owner, plan, async (_values, hold) => {
       // It has the values of the other one, and a key of its own to destroy.
-      if (isSealed(isFork)) await this.#newVault(owner, await this.#keyOf(source))
+      if (isSealed(isFork)) await this.#newVault(owner, await this.#keyOf(source), hold)
       return { events, stored, status }
     })
     return new StoredPlanRun(this.#liveRun(owner), plan)
@@ -157,8 +157,8 @@ export class PlanRuns {
     await compactRun(this.#parts, ownerOf(run, options), options.by)
   }
 
-  async #newVault(owner: RunOwner, key: Uint8Array): Promise<ValueVault> {
-    await writeRunKey(this.#parts, owner, key)
+  async #newVault(owner: RunOwner, key: Uint8Array, hold: RunHold): Promise<ValueVault> {
+    await writeRunKey(this.#parts, owner, key, hold)
     return new ValueVault(key, this.#parts.sealing.ports)
   }
 
@@ -203,15 +203,16 @@ export class PlanRuns {
   async #write(
     owner: RunOwner,
     plan: DefinedPlan,
-    make: (values: RunValues) => Promise<FirstEvents>,
+    make: (values: RunValues, hold: RunHold) => Promise<FirstEvents>,
   ): Promise<void> {
-    const { store, sealing, leaseMs } = this.#parts
+    const { store, sealing } = this.#parts
     const { run, tenant } = owner
-    const lease = await store.lease(run, leaseMs)
+    const hold = await RunHold.take(this.#parts, run)
+    const { lease } = hold
     try {
       const head = await store.head(run)
       if (await isThere(this.#parts, owner)) throw alreadyThere(run)
-      const { events, stored, status } = await make(new RunValues(store))
+      const { events, stored, status } = await make(new RunValues(store), hold)
       await store.putBlob(plan.digest, planBytes(plan))
       const shelves = new ValueShelves({ store, run, plan: plan.digest, lease, head })
       const { name, version } = plan.plan
@@ -228,7 +229,7 @@ export class PlanRuns {
       for (const event of events) journal.add(event)
       await journal.flush()
     } finally {
-      await giveBack(lease)
+      await hold.giveBack()
     }
   }
 

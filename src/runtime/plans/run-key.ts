@@ -12,14 +12,13 @@ import { SEALED_RUN_FORMAT } from '../../graph/run/run-event.ts'
 import type { RunState } from '../../graph/run/run-state.ts'
 import { RunValues } from '../../graph/run/run-values.ts'
 import { VAULT_KEY_BYTES, ValueVault } from '../../graph/run/value-vault.ts'
-import type { RunLease } from '../../ports/run-store.ts'
 import { EntrySeal } from '../../snapshot/run-log/entry-seal.ts'
 import { decodeCanonical } from '../../values/decode-canonical.ts'
 import { encodeCanonical } from '../../values/encode-canonical.ts'
 import type { RunOwner } from '../run-owner.ts'
-import { giveBack, type WatchedStore } from '../watched-store.ts'
 import { keyName } from './part-names.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
+import type { RunHold } from './run-hold.ts'
 
 const FORMAT = 'key/1'
 const KEY_LIMITS = { bytes: 10_000, nodes: 100, depth: 5 }
@@ -39,7 +38,7 @@ export type RunKey =
   | { readonly key?: undefined; readonly erased: Erased }
 
 type KeyParts = Pick<PlanRunParts, 'store' | 'sealing'>
-type WritingParts = KeyParts & Pick<PlanRunParts, 'leaseMs'>
+type SealingParts = Pick<PlanRunParts, 'sealing'>
 
 /** Whether the values of a run are encrypted under a key of its own. */
 export function isSealed({ proposal }: Pick<RunState, 'proposal'>): boolean {
@@ -66,52 +65,40 @@ function erasedFrom({ by, atMs }: { readonly by?: unknown; readonly atMs?: unkno
   return { by: String(by).slice(0, LONGEST_BY), atMs: Number(atMs) }
 }
 
-/** @throws CaissonError `store_conflict`, `store_failed` */
-export async function writeRunKey(parts: WritingParts, owner: RunOwner, key: Uint8Array): Promise<void> {
-  const { store, leaseMs } = parts
-  const lease = await store.lease(keyName(owner.run), leaseMs)
-  try {
-    await append(parts, owner, { format: FORMAT, key }, lease)
-  } finally {
-    await giveBack(lease)
-  }
+/** @throws CaissonError `store_conflict`, `lease_lost`, `store_failed` */
+export async function writeRunKey(
+  parts: SealingParts,
+  owner: RunOwner,
+  key: Uint8Array,
+  hold: RunHold,
+): Promise<void> {
+  await append(parts, owner, { format: FORMAT, key }, hold)
 }
 
-/** @throws CaissonError `unsupported` where the store removes nothing, `store_conflict`, `store_failed` */
-export async function destroyRunKey(parts: WritingParts, owner: RunOwner, erased: Erased): Promise<void> {
-  const { store, leaseMs } = parts
-  await removePart(store, keyName(owner.run), leaseMs)
-  const lease = await store.lease(keyName(owner.run), leaseMs)
-  try {
-    await append(parts, owner, { format: FORMAT, erased }, lease)
-  } finally {
-    await giveBack(lease)
-  }
-}
-
-/** @throws CaissonError `unsupported`, `store_conflict`, `store_failed` */
-export async function removePart(store: WatchedStore, name: string, leaseMs: number): Promise<void> {
-  if (store.remove === undefined)
-    throw new CaissonError('unsupported', 'The store removes nothing: what is in it cannot be erased.')
-  const lease = await store.lease(name, leaseMs)
-  try {
-    await store.remove(name, lease)
-  } finally {
-    await giveBack(lease)
-  }
+/** @throws CaissonError `unsupported` where the store removes nothing, `store_conflict`, `lease_lost`, `store_failed` */
+export async function destroyRunKey(
+  parts: SealingParts,
+  owner: RunOwner,
+  erased: Erased,
+  hold: RunHold,
+): Promise<void> {
+  await hold.removePart(keyName(owner.run))
+  await append(parts, owner, { format: FORMAT, erased }, hold)
 }
 
 async function append(
-  { store, sealing }: KeyParts,
+  { sealing }: SealingParts,
   { tenant, run }: RunOwner,
   record: object,
-  lease: RunLease,
+  hold: RunHold,
 ): Promise<void> {
   const name = keyName(run)
-  const at = (await store.entries(name, 0, MOST_ENTRIES)).length
   const plain = encodeCanonical(record, KEY_LIMITS)
-  const sealed = await new EntrySeal(sealing, 'key').seal(plain, { tenant, run, at }, true)
-  await store.append(name, at, [sealed], lease)
+  await hold.withPart(name, async (lease, store) => {
+    const at = (await store.entries(name, 0, MOST_ENTRIES)).length
+    const sealed = await new EntrySeal(sealing, 'key').seal(plain, { tenant, run, at }, true)
+    await store.append(name, at, [sealed], lease)
+  })
 }
 
 /** The values of a run, with its key where there is one. @throws as `runKeyOf` */

@@ -8,15 +8,16 @@
 import type { Digest } from '../../../base/digest.ts'
 import { CaissonError } from '../../../base/errors.ts'
 import type { RunOwner } from '../../run-owner.ts'
-import { giveBack, type WatchedStore } from '../../watched-store.ts'
+import type { WatchedStore } from '../../watched-store.ts'
 import { cutName, isTaken, ownerOfPart } from '../part-names.ts'
 import { noRun } from '../plan-record.ts'
 import type { PlanRunParts } from '../plan-run-parts.ts'
+import { RunHold } from '../run-hold.ts'
 import { type ExportedLog, encodeExport } from './export-format.ts'
 
 const ENTRIES_AT_ONCE = 1_000
 
-/** @throws CaissonError `not_found`, `store_conflict` while somebody drives it, `checkpoint_too_large`, `unsupported`, `store_failed` */
+/** @throws CaissonError `not_found`, `store_conflict` while somebody drives it, `lease_lost` where somebody did meanwhile, `checkpoint_too_large`, `unsupported`, `store_failed` */
 export async function exportRun(
   { store, sealing, leaseMs }: Pick<PlanRunParts, 'store' | 'sealing' | 'leaseMs'>,
   { run, tenant }: RunOwner,
@@ -30,16 +31,17 @@ export async function exportRun(
       `The journal of run "${run}" was cut: there is nothing to go on from elsewhere.`,
     )
   }
-  const lease = await store.lease(run, leaseMs)
+  const hold = await RunHold.take({ store, leaseMs }, run)
   try {
     const parts = (await store.runs()).filter((name) => ownerOfPart(name) === run && isTaken(name))
     const logs: ExportedLog[] = []
     for (const name of [run, ...parts]) logs.push(await readLog(store, name))
     const blobs = new Map<Digest, Uint8Array>()
     for (const { head } of logs) for (const digest of head?.chain ?? []) await addBlob(store, digest, blobs)
+    await hold.check()
     return encodeExport({ run, tenant, logs, blobs }, sealing)
   } finally {
-    await giveBack(lease)
+    await hold.giveBack()
   }
 }
 

@@ -9,14 +9,14 @@ import { EntrySeal } from '../../../snapshot/run-log/entry-seal.ts'
 import { decodeCanonical } from '../../../values/decode-canonical.ts'
 import { encodeCanonical } from '../../../values/encode-canonical.ts'
 import type { RunOwner } from '../../run-owner.ts'
-import { giveBack } from '../../watched-store.ts'
 import { importMarkName } from '../part-names.ts'
 import type { PlanRunParts } from '../plan-run-parts.ts'
+import type { RunHold } from '../run-hold.ts'
 
 const FORMAT = 'import/1'
 const MARK_LIMITS = { bytes: 10_000, nodes: 100, depth: 5 }
 
-type MarkParts = Pick<PlanRunParts, 'store' | 'sealing' | 'leaseMs'>
+type MarkParts = Pick<PlanRunParts, 'store' | 'sealing'>
 type Whose = Pick<RunOwner, 'tenant' | 'run'>
 
 /** Where the run stood that was imported; undefined for one that was not. */
@@ -25,22 +25,20 @@ export interface ImportMark {
   readonly digest: Digest
 }
 
-/** A mark of an import that did not come to its end gives way. @throws CaissonError `store_failed`, `unsupported` */
+/** A mark of an import that did not come to its end gives way. @throws CaissonError `store_conflict`, `lease_lost`, `store_failed` */
 export async function markImported(
-  { store, sealing, leaseMs }: MarkParts,
+  { sealing }: Pick<MarkParts, 'sealing'>,
   { tenant, run }: Whose,
   { length, digest }: JournalEnd,
+  hold: RunHold,
 ): Promise<void> {
   const name = importMarkName(run)
-  const lease = await store.lease(name, leaseMs)
-  try {
+  const plain = encodeCanonical({ format: FORMAT, length, digest }, MARK_LIMITS)
+  await hold.withPart(name, async (lease, store) => {
     const at = (await store.entries(name, 0, MOST_MARKS)).length
-    const plain = encodeCanonical({ format: FORMAT, length, digest }, MARK_LIMITS)
     const sealed = await new EntrySeal(sealing, 'import').seal(plain, { tenant, run, at })
     await store.append(name, at, [sealed], lease)
-  } finally {
-    await giveBack(lease)
-  }
+  })
 }
 
 /** Imports that were begun, and are tried again. */
@@ -48,7 +46,7 @@ const MOST_MARKS = 1_000
 
 /** @throws CaissonError `corrupted`, `checkpoint_refused`, `store_failed` */
 export async function importMarkOf(
-  { store, sealing }: Pick<MarkParts, 'store' | 'sealing'>,
+  { store, sealing }: MarkParts,
   { tenant, run }: Whose,
 ): Promise<ImportMark | undefined> {
   const entries = await store.entries(importMarkName(run), 0, MOST_MARKS)

@@ -12,13 +12,14 @@ import { ENDED } from '../../../graph/run/transitions.ts'
 import { isRunName } from '../../check-options.ts'
 import { encodePlanSummary, type PlanSummary } from '../../plan-summary.ts'
 import type { RunOwner } from '../../run-owner.ts'
-import { giveBack, type WatchedStore } from '../../watched-store.ts'
+import type { WatchedStore } from '../../watched-store.ts'
 import { loadImage } from '../load-image.ts'
 import { isTaken, ownerOfPart } from '../part-names.ts'
 import { PlanShelf } from '../plan-record.ts'
 import type { PlanRunParts } from '../plan-run-parts.ts'
 import { readHistory, type Standing } from '../read-standing.ts'
 import { readCut } from '../run-cut.ts'
+import { RunHold } from '../run-hold.ts'
 import { summaryOf } from '../run-view.ts'
 import { decodeExport, type ExportedLog, type ExportedRun } from './export-format.ts'
 import { markImported } from './import-mark.ts'
@@ -65,19 +66,20 @@ export async function readExport(
   return { exported, standing }
 }
 
-/** @throws CaissonError `already_exists`, `store_conflict`, `unsupported`, `store_failed` */
+/** @throws CaissonError `already_exists`, `store_conflict`, `lease_lost`, `unsupported`, `store_failed` */
 export async function writeImport(parts: ImportParts, { exported, standing }: ReadExport): Promise<void> {
-  const { store, leaseMs } = parts
+  const { store } = parts
   const { run, tenant, logs, blobs } = exported
-  const lease = await store.lease(run, leaseMs)
+  const hold = await RunHold.take(parts, run)
+  const { lease } = hold
   try {
     const isCut = (await readCut(parts, { tenant, principal: '', run })) !== undefined
     if (isCut || (await store.entries(run, 0, 1)).length > 0)
       throw new CaissonError('already_exists', `There is a run "${run}" already.`, { details: { run } })
     for (const [digest, bytes] of blobs) await store.putBlob(digest, bytes.slice())
     const [own, ...others] = logs
-    for (const log of others) await writePart(parts, log)
-    await markImported(parts, { tenant, run }, standing.end)
+    for (const log of others) await writePart(hold, store, log)
+    await markImported(parts, { tenant, run }, standing.end, hold)
     if (own === undefined) return
     const { chain = [], position = 0 } = own.head ?? {}
     const summary = encodePlanSummary(shownOf(standing, parts.hostClock.now()))
@@ -87,7 +89,7 @@ export async function writeImport(parts: ImportParts, { exported, standing }: Re
     await store.append(run, 0, copies(own.entries), lease)
     if (position > 0) await store.setHead(run, { version: version + 1, chain, position, summary }, lease)
   } finally {
-    await giveBack(lease)
+    await hold.giveBack()
   }
 }
 
@@ -98,29 +100,22 @@ function shownOf({ plan, state }: Standing, atMs: number): PlanSummary {
 }
 
 /** What is there of an import that did not come to its end is of no run. */
-async function removeUnfinished(store: WatchedStore, name: string, leaseMs: number): Promise<void> {
+async function removeUnfinished(hold: RunHold, store: WatchedStore, name: string): Promise<void> {
   if ((await store.head(name)) === undefined && (await store.entries(name, 0, 1)).length === 0) return
-  const lease = await store.lease(name, leaseMs)
-  try {
-    await store.remove?.(name, lease)
-  } finally {
-    await giveBack(lease)
-  }
+  await hold.removePart(name)
 }
 
 async function writePart(
-  { store, leaseMs }: ImportParts,
+  hold: RunHold,
+  store: WatchedStore,
   { name, head, entries }: ExportedLog,
 ): Promise<void> {
-  await removeUnfinished(store, name, leaseMs)
-  const lease = await store.lease(name, leaseMs)
-  try {
+  await removeUnfinished(hold, store, name)
+  await hold.withPart(name, async (lease) => {
     if (entries.length > 0) await store.append(name, 0, copies(entries), lease)
     if (head !== undefined)
       await store.setHead(name, { version: 1, ...head, summary: head.summary.slice() }, lease)
-  } finally {
-    await giveBack(lease)
-  }
+  })
 }
 
 /** By its bytes, or as checkpoints go by what they hold. */
