@@ -1,4 +1,7 @@
 /** What a component imports and exports, with its types: learned by linking it without running anything. */
+import { CaissonError } from '../base/errors.ts'
+import { clipText } from '../base/escape-text.ts'
+import { nearNames } from '../capability/near-names.ts'
 import type { FunctionType } from './abi/wit-type.ts'
 import type { ComponentAst } from './binary/component-ast.ts'
 import type { ComponentFunction } from './link/component-function.ts'
@@ -53,4 +56,15 @@ export function exportedFunctions(linked: LinkedInstance): [name: string, target
       if (sort === 'func') found.push([`${name}#${own}`, item])
   }
   return found
+}
+
+/** What is said of a name that none of `names` is. */
+export function unknownExport(name: string, names: readonly string[]): CaissonError {
+  const [near] = nearNames(name, names)
+  const hint =
+    near === undefined ? `It exports: ${names.slice(0, 20).join(', ')}.` : `Did you mean "${near}"?`
+  return new CaissonError(
+    'not_found',
+    clipText(`The component exports no function ${JSON.stringify(clipText(name, 200))}. ${hint}`, 2_000),
+  )
 }
