@@ -6,13 +6,15 @@ import type { CoreManifest } from './core/core-manifest.ts'
 /** Plain JSON. */
 export interface PrebuiltManifest {
   /** Of this shape, and of how modules are metered. */
-  readonly format: 1
+  readonly format: 2
   /** Of the manifest without this line, as JSON. */
   readonly digest: string
   /** Of the component that it was made of. */
   readonly component: string
   /** What its memories were capped at, in pages of 64 KiB. */
   readonly maxMemoryPages: number
+  /** What made it wait where `cores` say that they can be suspended; null where nothing did. */
+  readonly suspendedBy: string | null
   readonly root: ComponentAst
   readonly cores: readonly PrebuiltCore[]
 }

@@ -13,27 +13,34 @@
 import { sha256 } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
 import { describeComponent } from './component-shape.ts'
+import type { SuspendingImport } from './core/core-manifest.ts'
 import type { PrebuiltComponent, PrebuiltCore, PrebuiltManifest } from './prebuilt-manifest.ts'
 import {
   type CompiledCore,
+  checkWaits,
   compile,
   meterComponent,
   type PreparedComponent,
   type PrepareOptions,
 } from './prepare-component.ts'
 
-const FORMAT = 1
+const FORMAT = 2
 /** Custom section with the stamp of a core module. */
 const STAMP_SECTION = 'caisson.build'
 
-/** @throws CaissonError as `meterComponent` */
+/**
+ * @param options `waits` makes guests wait in its imports, wherever they are opened
+ * @throws CaissonError as `meterComponent`; `unsupported` where it cannot wait as wanted
+ */
 export async function buildComponent(
   bytes: Uint8Array,
   options: PrepareOptions,
   monotonic: () => number,
 ): Promise<{ readonly manifest: PrebuiltManifest; readonly files: ReadonlyMap<string, Uint8Array> }> {
   const { parsed, cores } = await meterComponent(bytes, options, monotonic)
-  await describeComponent(parsed.root)
+  const shape = await describeComponent(parsed.root)
+  const { waits, maxMemoryPages } = options
+  if (waits !== undefined) checkWaits({ shape, cores }, waits)
   const files = new Map<string, Uint8Array>()
   const listed = cores.map(({ wasm, manifest }, index) => {
     const file = `core-${index}.wasm`
@@ -42,9 +49,14 @@ export async function buildComponent(
     files.set(file, stamped)
     return { file, sha256: sha256(stamped), stamp, manifest }
   })
-  const { maxMemoryPages } = options
-  const { root } = parsed
-  const body = { format: FORMAT, component: sha256(bytes), maxMemoryPages, root, cores: listed } as const
+  const body = {
+    format: FORMAT,
+    component: sha256(bytes),
+    maxMemoryPages,
+    suspendedBy: listed.some(({ manifest }) => manifest.suspends.length > 0) ? (waits?.tool ?? null) : null,
+    root: parsed.root,
+    cores: listed,
+  } as const
   return { manifest: { ...body, digest: digestOf(body) }, files }
 }
 
@@ -53,15 +65,11 @@ export async function buildComponent(
  * @throws CaissonError `corrupted` where a digest differs, `unsupported` for a manifest of another format, `invalid_limit`
  */
 export async function loadPrebuilt(
-  { manifest, read, digest }: PrebuiltComponent,
+  source: PrebuiltComponent,
   maxMemoryPages: number,
 ): Promise<PreparedComponent> {
-  const { digest: own, ...body } = manifest
-  if (manifest.format !== FORMAT) {
-    throw new CaissonError('unsupported', 'The component was built by another version: build it again.')
-  }
-  if (own !== digestOf(body) || (digest !== undefined && digest !== own))
-    throw changed('The manifest of the component')
+  checkManifest(source)
+  const { manifest, read } = source
   if (manifest.maxMemoryPages > maxMemoryPages) {
     throw new CaissonError(
       'invalid_limit',
@@ -75,6 +83,22 @@ export async function loadPrebuilt(
   }
   const parsed = { root: manifest.root, modules: [] }
   return { parsed, shape: await describeComponent(parsed.root), cores }
+}
+
+/** Before anything of it is used. @throws CaissonError `corrupted`, `unsupported` */
+function checkManifest({ manifest, digest }: PrebuiltComponent): void {
+  const { digest: own, ...body } = manifest
+  if (manifest.format !== FORMAT) {
+    throw new CaissonError('unsupported', 'The component was built by another version: build it again.')
+  }
+  if (own !== digestOf(body) || (digest !== undefined && digest !== own))
+    throw changed('The manifest of the component')
+}
+
+/** Where it was made to wait. @throws CaissonError `corrupted`, `unsupported` */
+export function suspendedAt(source: PrebuiltComponent): readonly SuspendingImport[] {
+  checkManifest(source)
+  return source.manifest.cores.flatMap(({ manifest }) => manifest.suspends)
 }
 
 async function moduleOf(
@@ -117,10 +141,11 @@ function digestOf({
   format,
   component,
   maxMemoryPages,
+  suspendedBy,
   root,
   cores,
 }: Omit<PrebuiltManifest, 'digest'>): string {
-  const text = JSON.stringify([format, component, maxMemoryPages, root, cores])
+  const text = JSON.stringify([format, component, maxMemoryPages, suspendedBy, root, cores])
   return sha256(new TextEncoder().encode(text))
 }
 

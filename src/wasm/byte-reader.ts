@@ -105,6 +105,17 @@ export class ByteReader {
     throw invalidModule('A number exceeds 64 bits', this.offset - 1)
   }
 
+  /** A signed 64-bit LEB128 number. */
+  s64(): bigint {
+    let result = 0n
+    for (let shift = 0n; shift < 70n; shift += 7n) {
+      const byte = this.byte()
+      result |= BigInt(byte & 0x7f) << shift
+      if (byte < 0x80) return BigInt.asIntN(64, byte >= 0x40 ? result - (1n << (shift + 7n)) : result)
+    }
+    throw invalidModule('A number exceeds 64 bits', this.offset - 1)
+  }
+
   /** Passes over a signed 64-bit LEB128 number. */
   skipS64(): void {
     for (let length = 1; length <= 10; length++) if (this.byte() < 0x80) return

@@ -29,6 +29,7 @@ import {
 import { type CoreEnd, trapOf } from './core-end.ts'
 import type { CoreManifest, CoreType, SuspendingImport } from './core-manifest.ts'
 import { checkedResult, zeroOf } from './core-result.ts'
+import { importedConstants } from './imported-constants.ts'
 import { ModuleCrossings } from './module-crossings.ts'
 import { type Suspension, UnwindArea } from './unwind-area.ts'
 
@@ -152,7 +153,11 @@ export class CoreGuest {
       meter[DEPTH_IMPORT] = this.#shared.depth
     }
     const linked = this.#crossings.link(core.manifest, imports, this.#instances)
-    const instance = link(core.module, { ...linked, [METER_NAMESPACE]: meter })
+    const instance = link(core.module, {
+      ...linked,
+      ...importedConstants(core.manifest, imports),
+      [METER_NAMESPACE]: meter,
+    })
     const { exports } = instance
     this.#gauge ??= this.#openGauge({
       fuel: exports[FUEL_EXPORT] as WebAssembly.Global,

@@ -1,4 +1,5 @@
 /** What is known of a prepared core module: data that can be kept beside its bytes, and that its host goes by. */
+import type { LoweredConstant } from '../../wasm/lower-constants.ts'
 import type { MeterProfile } from '../../wasm/meter-options.ts'
 
 /** Names of value types as in the JavaScript API; `ref` stands for every reference. */
@@ -52,6 +53,8 @@ export interface CoreManifest {
   readonly globals: readonly StateGlobal[]
   /** Why memory and globals are not all of its state, each as the end of "cannot be captured, because it ...". */
   readonly captureObstacles: readonly string[]
+  /** What it imports beyond the original, beside the counters. */
+  readonly constants: readonly LoweredConstant[]
   /** Imports at which it can be suspended, empty where it was not made suspendable. */
   readonly suspends: readonly SuspendingImport[]
   /** Whether `caisson.start` has to be called once, first, under limits. */

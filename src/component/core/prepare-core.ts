@@ -11,6 +11,8 @@ import { CaissonError } from '../../base/errors.ts'
 import type { Asyncify } from '../../ports/asyncify.ts'
 import { parseModule } from '../../wasm/binary.ts'
 import { capModule } from '../../wasm/cap.ts'
+import { encodeModule } from '../../wasm/encode-module.ts'
+import { lowerConstants } from '../../wasm/lower-constants.ts'
 import { meterModuleSteps } from '../../wasm/meter.ts'
 import type { MeterProfile } from '../../wasm/meter-options.ts'
 import { type ImportType, indexSpaces, type Module } from '../../wasm/module.ts'
@@ -47,7 +49,7 @@ export interface PrepareCoreOptions {
 const DEFAULT_TABLE_ENTRIES = 100_000
 
 /** Raised when the same module is prepared otherwise. A test compares it with what comes out. */
-const RULES = 1
+const RULES = 2
 
 /** All that the result depends on beside the bytes, as plain JSON in a fixed order: what is kept is found by it. */
 export function describeCoreOptions(
@@ -87,7 +89,8 @@ export function* prepareCoreSteps(
   // What can be refused early is: rewriting takes long.
   capModule(original, caps)
   const suspendable = suspends.length === 0 ? original : makeSuspendable(bytes, original, options)
-  const exposed = exposeState(suspendable)
+  const lowered = lowerConstants(suspendable)
+  const exposed = exposeState(lowered.module)
   const { wasm, report } = yield* meterModuleSteps(exposed.module, bytes.length, {
     profile: options.profile,
     ...caps,
@@ -97,7 +100,8 @@ export function* prepareCoreSteps(
   })
   checkCoreFeatures(report.features)
   // The metering pass does not check types, and what it adds could make an invalid module valid.
-  if (!WebAssembly.validate(bytes as BufferSource)) {
+  const checked = lowered.constants.length === 0 ? bytes : encodeModule(lowerConstants(original).module)
+  if (!WebAssembly.validate(checked as BufferSource)) {
     throw new CaissonError(
       'invalid_module',
       'The module is not valid, or this engine lacks a feature that it uses.',
@@ -117,6 +121,7 @@ export function* prepareCoreSteps(
     ownsMemory: exposed.ownsMemory,
     globals: exposed.globals,
     captureObstacles: [...exposed.obstacles, ...hidden],
+    constants: lowered.constants,
     suspends,
     hasStart: report.exportsStart,
     functions: report.functions,
