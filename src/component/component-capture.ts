@@ -6,12 +6,14 @@
  *    instructions hide, resources that the embedder holds, descriptors of real directories.
  * 2. Everything in a capture is checked before any of it is used; an instance that refused one is not to be called.
  */
+import { sha256 } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
 import type { GuestCapability } from '../capability/call.ts'
 import type { MachineCapture, MemoryChange } from '../machine/turn.ts'
 import type { SamePage } from '../ports/page-tools.ts'
 import type { WasiHost, WasiState } from '../ports/wasi-host.ts'
 import { PageTree } from '../snapshot/page-tree.ts'
+import { encodeOrdered } from '../values/ordered-bytes.ts'
 import type { HandleState, HandleTableState, LiveResource } from './abi/resources.ts'
 import type { CapabilityCalls, CapabilityCallsState } from './capability-calls.ts'
 import type { ComponentInstance } from './component-instance.ts'
@@ -46,12 +48,14 @@ export interface ComponentCapture extends MachineCapture {
 
 /**
  * @param call the export whose call waits
+ * @param known what `changes` are relative to: no memory, or the last capture
  * @throws CaissonError `unsupported` with what cannot be captured, `isolate_destroyed`
  */
 export function captureComponent(
   { instance, wasi, calls, capabilities, seed }: CaptureParts,
   call: string | null,
   same?: SamePage,
+  known: PageTree = PageTree.empty,
 ): ComponentCapture {
   const { guest, handles, resources } = instance.parts
   for (const { name, outside } of resources) {
@@ -65,7 +69,7 @@ export function captureComponent(
     if (id !== undefined) return { type, of: 'wasi', id }
     throw cannot(`it holds a resource "${resource.name}" of its host`, resource.name)
   }
-  const { memoryBytes, changes, state: core } = captureCore(guest, PageTree.empty, same)
+  const { memoryBytes, changes, state: core } = captureCore(guest, known, same)
   const state: ComponentState = {
     version: 1,
     seed,
@@ -78,6 +82,19 @@ export function captureComponent(
   }
   return { memoryBytes, changes, state }
 }
+
+/** Digest of all of it. @param known what the capture is relative to */
+export function captureDigest(
+  { memoryBytes, changes, state }: ComponentCapture,
+  engine: string,
+  digest: (bytes: Uint8Array) => Uint8Array,
+  known: PageTree = PageTree.empty,
+): string {
+  const memory = known.with(changes).root(digest)
+  return sha256(encodeOrdered({ engine, memoryBytes, memory, state }, STATE_LIMITS))
+}
+
+const STATE_LIMITS = { bytes: 64 * 1024 * 1024, nodes: 4_000_000, depth: 600 }
 
 /** What has to be known before an instance is made. @throws CaissonError `corrupted`, `checkpoint_refused` */
 export function parseComponentState(

@@ -4,7 +4,8 @@
 import { CaissonError } from '../base/errors.ts'
 import type { OpenComponent } from '../component/open-component.ts'
 import type { PrebuiltComponent } from '../component/prebuilt-manifest.ts'
-import type { ComponentOpenerParts, PreparedComponents } from './components/component-opener.ts'
+import type { PreparedComponents } from './components/component-code.ts'
+import type { ComponentOpenerParts } from './components/component-opener.ts'
 import type { OpenComponentOptions } from './components/component-options.ts'
 import { limitsOf } from './machine-start.ts'
 

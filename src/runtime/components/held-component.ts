@@ -8,13 +8,12 @@
  * 3. All calls go through one gate: what a grant allows, it allows the component, and not each of its calls.
  */
 
-import { sha256 } from '../../base/digest.ts'
 import { DISPOSE } from '../../base/disposal.ts'
 import { CaissonError } from '../../base/errors.ts'
 import type { Gate } from '../../capability/gate.ts'
 import { CallMachine } from '../../component/call-machine.ts'
 import type { CapabilityCalls } from '../../component/capability-calls.ts'
-import { type ComponentCapture, captureComponent } from '../../component/component-capture.ts'
+import { type ComponentCapture, captureComponent, captureDigest } from '../../component/component-capture.ts'
 import type { ComponentInstance } from '../../component/component-instance.ts'
 import type { ComponentOutcome } from '../../component/component-outcome.ts'
 import type { ModuleClock } from '../../component/module/module-clock.ts'
@@ -29,7 +28,6 @@ import type { Clock } from '../../ports/clock.ts'
 import type { PageTools } from '../../ports/page-tools.ts'
 import type { WasiHost, WasiOutput } from '../../ports/wasi-host.ts'
 import { PageTree } from '../../snapshot/page-tree.ts'
-import { encodeOrdered } from '../../values/ordered-bytes.ts'
 import type { CheckpointOwner, Checkpoints } from '../checkpoints.ts'
 
 export interface HeldComponentParts {
@@ -68,7 +66,6 @@ interface Run {
   parked: SessionState | undefined
 }
 
-const STATE_LIMITS = { bytes: 64 * 1024 * 1024, nodes: 4_000_000, depth: 600 }
 const NO_OUTPUT: WasiOutput = { bytes: new Uint8Array(0), droppedBytes: 0 }
 
 export class HeldComponent implements OpenComponent {
@@ -237,10 +234,8 @@ export class HeldComponent implements OpenComponent {
   }
 
   #digest(name: string | null): string {
-    const { memoryBytes, changes, state } = this.#capture(name)
     const { engine, pageTools } = this.#parts
-    const memory = PageTree.empty.with(changes).root(pageTools.sha256)
-    return sha256(encodeOrdered({ engine, memoryBytes, memory, state }, STATE_LIMITS))
+    return captureDigest(this.#capture(name), engine, pageTools.sha256)
   }
 
   #capture(name: string | null): ComponentCapture {

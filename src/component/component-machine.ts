@@ -1,0 +1,338 @@
+/**
+ * A component as a machine that takes turns: it is opened, one export of it is called, and with that it has ended.
+ *
+ * Invariants (beside those of `machine/turn`)
+ * 1. What is wrong with the component, or with what it is called with, is an end of the guest. What is wrong with this
+ *    process is thrown.
+ * 2. The same program, answers and times give the same memory, output and fuel, also when it was captured between.
+ * 3. Whatever ends it, the output until then can be read.
+ */
+import { DISPOSE } from '../base/disposal.ts'
+import { CaissonError } from '../base/errors.ts'
+import { clipText } from '../base/escape-text.ts'
+import { exhausted } from '../machine/exhausted.ts'
+import type { LimitName, Limits } from '../machine/limits.ts'
+import type {
+  Answer,
+  Machine,
+  MachineCapture,
+  MachineRestore,
+  MachineStart,
+  PendingCall,
+  SyncCalls,
+  Turn,
+  TurnControl,
+  TurnEnd,
+} from '../machine/turn.ts'
+import type { PageTools } from '../ports/page-tools.ts'
+import type { OpenWasiTree, WasiSource } from '../ports/wasi-source.ts'
+import { PageTree } from '../snapshot/page-tree.ts'
+import type { FunctionType } from './abi/wit-type.ts'
+import { CallMachine } from './call-machine.ts'
+import type { CapabilityCallsParts } from './capability-calls.ts'
+import {
+  type ComponentCapture,
+  captureComponent,
+  captureDigest,
+  parseComponentState,
+} from './component-capture.ts'
+import { type ComponentLife, type ComponentLifeParts, openComponentLife } from './component-life.ts'
+import type { ComponentEnd } from './component-outcome.ts'
+import { type ComponentProgram, parseComponentProgram } from './component-program.ts'
+import type { ComponentWorld } from './component-wasi.ts'
+import type { PreparedComponent } from './prepare-component.ts'
+import { plainOf, witOf } from './wit-value.ts'
+
+export interface ComponentMachineParts {
+  /** Names the component and the tools that prepared it: what a capture can be restored on. */
+  readonly engine: string
+  readonly prepared: PreparedComponent
+  readonly schemas: CapabilityCallsParts['schemas']
+  /** Left out where the platform has no WASI. */
+  readonly wasi: WasiSource | undefined
+  /** How directories of the program are opened that are not in memory, by the path at which the guest finds them. */
+  readonly directories?: Readonly<Record<string, { readonly open?: OpenWasiTree }>> | undefined
+  readonly syncCalls: SyncCalls
+  readonly monotonic: () => number
+  readonly tools: PageTools
+  /** Told what the guest has written, before that is forgotten. */
+  readonly onDispose?: (output: ComponentOutput) => void
+}
+
+/** What a guest wrote, up to `limits.logBytes` of each. */
+export interface ComponentOutput {
+  readonly stdout: Uint8Array
+  readonly stderr: Uint8Array
+}
+
+/** What there is from the start or the restore on. */
+interface Life extends ComponentLife {
+  readonly program: ComponentProgram
+  readonly type: FunctionType
+  readonly call: CallMachine
+}
+
+export class ComponentMachine implements Machine {
+  readonly #parts: ComponentMachineParts
+  #state: 'fresh' | 'opening' | 'open' | 'ended' | 'disposed' = 'fresh'
+  #life: Life | undefined
+  /** What the next capture is relative to. */
+  #known = PageTree.empty
+
+  constructor(parts: ComponentMachineParts) {
+    this.#parts = parts
+  }
+
+  readonly wakeAtMs = undefined
+
+  get pending(): readonly PendingCall[] {
+    return this.#life?.call.pending ?? []
+  }
+
+  /** What it has written by now. */
+  get output(): ComponentOutput {
+    const { stdout, stderr } = this.#life?.wasi ?? { stdout: NO_OUTPUT, stderr: NO_OUTPUT }
+    return { stdout: stdout.bytes, stderr: stderr.bytes }
+  }
+
+  async start(start: MachineStart, control: TurnControl): Promise<Turn> {
+    if (this.#state !== 'fresh') throw this.#refuse('started')
+    const program = parseComponentProgram(start.program)
+    this.#state = 'opening'
+    let life: Life
+    try {
+      const type = this.#typeOf(program)
+      const { capabilities, limits, seed, nowMs } = start
+      life = await this.#open(program, type, { capabilities, limits, seed, nowMs, starts: control })
+    } catch (error) {
+      if (this.#state === 'opening') this.#state = 'ended'
+      return ended(endOfOpening(error, start.limits), fuelOf(error))
+    }
+    return this.#told(life, life.call.start(start, control))
+  }
+
+  settle(answers: readonly Answer[], nowMs: number, control: TurnControl): Turn {
+    const life = this.#held('settled')
+    return this.#told(life, life.call.settle(answers, nowMs, control))
+  }
+
+  capture(): MachineCapture {
+    const { call, program } = this.#held('captured')
+    const { memoryBytes, changes, state } = call.capture() as ComponentCapture
+    this.#known = this.#known.with(changes)
+    return { memoryBytes, changes, state: { ...state, program } }
+  }
+
+  async restore({ memoryBytes, changes, state: given, capabilities, limits }: MachineRestore): Promise<void> {
+    if (this.#state !== 'fresh') throw this.#refuse('restored')
+    this.#state = 'opening'
+    try {
+      const state = parseComponentState(given, capabilities)
+      const program = parseComponentProgram((given as { readonly program?: unknown }).program)
+      if (state.call !== program.export)
+        throw new CaissonError(
+          'corrupted',
+          'A captured component does not wait in the call that it was started with.',
+        )
+      const pages = [...changes]
+      const from = { memoryBytes, changes: pages, state }
+      const { seed } = state
+      await this.#open(program, this.#typeOf(program), { capabilities, limits, seed, nowMs: 0, from })
+      this.#known = PageTree.empty.with(pages)
+    } catch (error) {
+      if (this.#state === 'opening') this.#state = 'ended'
+      throw error
+    }
+  }
+
+  stateDigest(): string {
+    return this.#held('digested').call.stateDigest()
+  }
+
+  dispose(): void {
+    if (this.#state === 'disposed') return
+    const life = this.#life
+    life?.call.dispose()
+    this.#parts.onDispose?.(this.output)
+    this.#state = 'disposed'
+    this.#life = undefined
+    this.#known = PageTree.empty
+    if (life !== undefined) letGo(life)
+  }
+
+  /** @throws CaissonError `not_found`, `unsupported_feature` */
+  #typeOf({ export: name, args }: ComponentProgram): FunctionType {
+    const { exports } = this.#parts.prepared.shape
+    const found = exports.find((one) => one.name === name)
+    const shown = clipText(name, 200)
+    if (found === undefined) {
+      const names = exports.map((one) => one.name).join(', ')
+      const message = `The component has no export "${shown}". It has: ${clipText(names, 500) || 'none'}.`
+      throw new CaissonError('not_found', message)
+    }
+    const { params, result, tuple } = found.type
+    if (tuple?.handles === true || result?.handles === true)
+      throw new CaissonError(
+        'unsupported_feature',
+        `"${shown}" takes or gives resources, which nobody holds here.`,
+      )
+    if (args.length !== params.length)
+      throw new CaissonError(
+        'invalid_arguments',
+        `"${shown}" takes ${params.length} arguments, not ${args.length}.`,
+      )
+    return found.type
+  }
+
+  async #open(
+    program: ComponentProgram,
+    type: FunctionType,
+    of: Pick<ComponentLifeParts, 'capabilities' | 'limits' | 'seed' | 'nowMs' | 'starts' | 'from'>,
+  ): Promise<Life> {
+    const { prepared, schemas, syncCalls, monotonic, tools } = this.#parts
+    const wasi = this.#worldOf(program)
+    const { sha256 } = tools
+    const shared = { prepared, schemas, syncCalls, monotonic, sha256 }
+    const opened = await openComponentLife({ ...shared, ...of, ...(wasi && { wasi }) })
+    const { instance, calls, clock } = opened
+    try {
+      if (this.#state !== 'opening') throw this.#refuse('opened')
+      const waits = of.from !== undefined
+      const given = type.params.map(({ type: own }, at) => witOf(own, program.args[at]))
+      const args = waits ? [] : instance.checkCall(program.export, given)
+      const capture = (name: string | null): ComponentCapture =>
+        captureComponent(
+          { instance, wasi: opened.wasi, calls, capabilities: of.capabilities, seed: opened.seed },
+          name,
+          tools.samePage,
+          this.#known,
+        )
+      const call = new CallMachine(
+        {
+          instance,
+          calls,
+          clock,
+          name: program.export,
+          args,
+          capture,
+          digest: (name) => captureDigest(capture(name), this.#parts.engine, sha256, this.#known),
+        },
+        waits,
+      )
+      this.#state = 'open'
+      this.#life = { ...opened, program, type, call }
+      return this.#life
+    } catch (error) {
+      letGo(opened)
+      throw error
+    }
+  }
+
+  #worldOf({ world }: ComponentProgram): ComponentLifeParts['wasi'] {
+    const { wasi: source, directories = {} } = this.#parts
+    if (world === null) return undefined
+    if (source === undefined) throw new CaissonError('unsupported', 'This platform has no WASI.')
+    const opened: ComponentWorld['directories'] = world.directories.map(({ guestPath, writable, files }) => {
+      if (files !== null) return { guestPath, writable, files }
+      const open = Object.hasOwn(directories, guestPath) ? directories[guestPath]?.open : undefined
+      if (open !== undefined) return { guestPath, writable, open }
+      throw new CaissonError(
+        'invalid_argument',
+        `The directory ${clipText(guestPath, 200)} of the component is not in memory: give it again.`,
+      )
+    })
+    return { source, world: { ...world, directories: opened } }
+  }
+
+  /** A turn of the call, with the end that a guest has. */
+  #told({ call, type }: Life, turn: Turn): Turn {
+    const { end } = call
+    if (turn.status === 'waiting' || end === undefined) return turn
+    const { calls, logs, unhandledRejections, usage } = turn
+    return { ...endOfCall(end, type), calls, logs, unhandledRejections, usage }
+  }
+
+  #held(what: string): Life {
+    if (this.#life === undefined) throw this.#refuse(what)
+    return this.#life
+  }
+
+  #refuse(what: string): CaissonError {
+    return this.#state === 'opening'
+      ? new CaissonError('busy', `The component cannot be ${what} while it is opened.`)
+      : new CaissonError('isolate_destroyed', `The component cannot be ${what}: it is ${this.#state}.`)
+  }
+}
+
+const NO_OUTPUT = { bytes: new Uint8Array(0), droppedBytes: 0 }
+
+function letGo({ instance, wasi }: ComponentLife): void {
+  instance[DISPOSE]()
+  wasi?.[DISPOSE]()
+}
+
+/** Of a `result` the value of `ok` is the value of the guest, and `err` is its failure. */
+function endOfCall(end: ComponentEnd, { result }: FunctionType): TurnEnd {
+  switch (end.status) {
+    case 'completed': {
+      if (result === undefined) return { status: 'completed', value: null }
+      const value = plainOf(result, end.value)
+      if (result.kind !== 'result') return { status: 'completed', value }
+      const { tag, val = null } = value as { readonly tag: string; readonly val?: unknown }
+      return tag === 'ok' ? { status: 'completed', value: val } : failed('Err', textOf(val))
+    }
+    case 'exited':
+      return end.exitCode === 0
+        ? { status: 'completed', value: null }
+        : failed('Exit', `The component exited with ${end.exitCode}.`)
+    default:
+      return end
+  }
+}
+
+function failed(name: string, message: string, code = 'capability_failed'): TurnEnd {
+  return { status: 'failed', error: { name, code, message: clipText(message, 2_000) } }
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  try {
+    return JSON.stringify(value) ?? 'null'
+  } catch {
+    return String(value)
+  }
+}
+
+/** What a component is refused for itself, in whatever process. */
+const OF_THE_GUEST: ReadonlySet<string> = new Set([
+  'invalid_arguments',
+  'invalid_component',
+  'missing_imports',
+  'not_found',
+  'unsupported_feature',
+  'value_refused',
+  'value_too_deep',
+  'value_too_large',
+])
+
+/** @throws what is not about the guest */
+function endOfOpening(error: unknown, limits: Limits): TurnEnd {
+  if (!CaissonError.is(error)) throw error
+  const { code, message, details } = error
+  if (OF_THE_GUEST.has(code)) return failed('CaissonError', message, code)
+  if (code !== 'corrupted' || details.fuel === undefined) throw error
+  // Its start functions: code of the guest.
+  const limit = details.limit as LimitName | undefined
+  if (limit === 'bytes') return exhausted(limit, limits, 'bytesOut')
+  if (limit !== undefined) return exhausted(limit, limits)
+  return failed('Trap', message, 'trapped')
+}
+
+function fuelOf(error: unknown): number {
+  return CaissonError.is(error) && typeof error.details.fuel === 'number' ? error.details.fuel : 0
+}
+
+function ended(end: TurnEnd, fuel: number): Turn {
+  const usage = { fuel, memoryBytes: 0, calls: 0, bytesIn: 0, bytesOut: 0, logsDropped: 0 }
+  return { ...end, calls: [], logs: [], unhandledRejections: [], usage }
+}
