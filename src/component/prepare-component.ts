@@ -12,6 +12,7 @@
  *    stopped between them.
  */
 import { CaissonError } from '../base/errors.ts'
+import { clipText } from '../base/escape-text.ts'
 import { parseModule } from '../wasm/binary.ts'
 import type { MeterProfile } from '../wasm/meter-options.ts'
 import type { ComponentAst, ParsedComponent } from './binary/component-ast.ts'
@@ -52,6 +53,8 @@ export interface PrepareOptions {
 export interface WaitOptions {
   /** All that `isAwaited` depends on, and the tool that `prepare` uses. */
   readonly key: string
+  /** Names that tool. */
+  readonly tool: string
   isAwaited(wanted: Pick<ImportedFunction, 'interface' | 'name'>): boolean
   /** Prepares one core module, `options.suspends` included. */
   prepare(bytes: Uint8Array, options: Omit<PrepareCoreOptions, 'asyncify'>): Promise<PreparedCore>
@@ -61,7 +64,10 @@ export interface WaitOptions {
 const SHARED = { counters: 'shared' } as const
 
 /** Raised when the same component is read otherwise (`ComponentAst`). */
-const RULES = 1
+const RULES = 2
+
+/** Of a core module. */
+const TAG_SECTION = 13
 
 /** Milliseconds of work after which the host's loop gets a turn. */
 const PIECE_MS = 8
@@ -127,22 +133,20 @@ async function meterNew(
   const { waits } = options
   const at = waits === undefined ? [] : await awaitedImports(parsed, waits)
   const total = parsed.modules.reduce((sum, module) => sum + module.length, 1)
+  const { profile, maxMemoryPages } = options
+  // What one throws and another catches passes through all between them, whatever these know of exceptions.
+  const how = { profile, maxMemoryPages, ...SHARED, importsMayThrow: parsed.modules.some(definesTags) }
   const cores: PreparedCore[] = []
   let before = 0
   let since = monotonic()
   for (const module of parsed.modules) {
     const suspends = at.length === 0 ? [] : importedOf(module, at)
     if (waits !== undefined && suspends.length > 0) {
-      const { profile, maxMemoryPages } = options
-      cores.push(await waits.prepare(module, { profile, maxMemoryPages, ...SHARED, suspends }))
+      cores.push(await waits.prepare(module, { ...how, suspends }))
       before += module.length
       continue
     }
-    const steps = prepareCoreSteps(module, {
-      profile: options.profile,
-      maxMemoryPages: options.maxMemoryPages,
-      ...SHARED,
-    })
+    const steps = prepareCoreSteps(module, how)
     for (let step = steps.next(); ; step = steps.next()) {
       if (step.done === true) {
         cores.push(step.value)
@@ -160,6 +164,44 @@ async function meterNew(
   return { parsed, cores }
 }
 
+/** As `awaitedImports`, of bytes that nobody has looked at. @throws CaissonError as `prepareComponent` */
+export async function awaitedImportsOf(
+  given: Uint8Array,
+  waits: WaitOptions,
+): Promise<readonly SuspendingImport[]> {
+  const bytes = new Uint8Array(given)
+  inspectBinary(bytes, 'component')
+  return awaitedImports(readComponent(bytes), waits)
+}
+
+/**
+ * That guests can wait wherever they have to: in one core module, which imports the capability itself.
+ * @throws CaissonError `unsupported` with `details: { imports }`
+ */
+export function checkWaits(
+  {
+    shape,
+    cores,
+  }: { readonly shape: ComponentShape; readonly cores: readonly Pick<PreparedCore, 'manifest'>[] },
+  { isAwaited }: Pick<WaitOptions, 'isAwaited'>,
+  why = 'It has to be imported by one core module, under its own name.',
+): void {
+  const canWait = (module: string, name: string): boolean =>
+    cores.filter(({ manifest }) => manifest.suspends.some((at) => at.module === module && at.name === name))
+      .length === 1
+  const stuck = shape.imports.filter((one) => isAwaited(one) && !canWait(one.interface, one.name))
+  if (stuck.length === 0) return
+  const names = stuck.slice(0, 20).map((one) => `${one.interface}#${one.name}`)
+  throw new CaissonError(
+    'unsupported',
+    clipText(
+      `The component cannot wait for capabilities that are answered later: ${names.join(', ')}. ${why}`,
+      2_000,
+    ),
+    { details: { imports: names } },
+  )
+}
+
 /** What of the component's imports its guests wait in, as core modules name it. */
 async function awaitedImports(
   parsed: ParsedComponent,
@@ -169,6 +211,11 @@ async function awaitedImports(
   return imports
     .filter((one) => waits.isAwaited(one))
     .map(({ interface: module, name }) => ({ module, name }))
+}
+
+/** Whether exceptions can come from it: there are none but of tags that a module defines. */
+function definesTags(bytes: Uint8Array): boolean {
+  return inspectBinary(bytes, 'module').sections.some(({ id }) => id === TAG_SECTION)
 }
 
 /** Those of them that a core module imports under their own names: it calls them itself, or through a module of jumps. */

@@ -1,4 +1,5 @@
 /** An edge worker that carries a component which was built before: its core modules are static imports. */
+import { fromBase64 } from '../../src/base/base64.ts'
 import { openRuntime, type PrebuiltManifest } from '../../src/entry/edge.ts'
 // The files are put beside the bundle by whoever deploys it.
 // @ts-expect-error workerd turns this import into a WebAssembly.Module; TypeScript does not know.
@@ -17,6 +18,8 @@ interface Job {
   readonly calls: readonly (readonly [name: string, args: readonly unknown[]])[]
   /** What is given as core modules: those of the build, one of another build, or bytes that are none of them. */
   readonly given: 'cores' | 'other' | 'bytes'
+  /** A checkpoint (base64) of a component that waits for the capability `hostCall`: it goes on, and is answered. */
+  readonly from?: string
 }
 
 const cores: Readonly<Record<string, WebAssembly.Module>> = {
@@ -24,15 +27,27 @@ const cores: Readonly<Record<string, WebAssembly.Module>> = {
   'core-1.wasm': core1,
   'core-2.wasm': core2,
 }
+const hostCall = {
+  name: 'hostCall',
+  description: 'Says what it is told.',
+  effect: 'read',
+  invoke: async (input: unknown) => `said ${(input as { arguments: string }).arguments}`,
+} as const
 const interfaces = { $root: { hostCall: (name: string, json: string) => `${name}(${json})` } }
 
 export default {
   async fetch(request: Request): Promise<Response> {
-    const { manifest, calls, given } = (await request.json()) as Job
-    const runtime = await openRuntime({ engine })
+    const { manifest, calls, given, from } = (await request.json()) as Job
+    const runtime = await openRuntime({ engine, capabilities: [hostCall] })
     const read = (file: string): WebAssembly.Module | Uint8Array =>
       given === 'bytes' ? new Uint8Array(8) : given === 'other' ? other : (cores[file] as WebAssembly.Module)
     try {
+      if (from !== undefined) {
+        const options = { grants: ['hostCall'], from: fromBase64(from), nowMs: 1_700_000_000_000 }
+        const parked = await runtime.openComponent({ manifest, read }, options)
+        const { status, usage } = await parked.goOn()
+        return Response.json({ status, fuel: usage.fuel, digest: parked.stateDigest() })
+      }
       const component = await runtime.openComponent({ manifest, read }, { interfaces })
       const outcomes: unknown[] = []
       for (const [name, args] of calls) outcomes.push(await component.call(name, args))

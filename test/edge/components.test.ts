@@ -3,16 +3,28 @@ import { readFileSync } from 'node:fs'
 import { build } from 'esbuild'
 import { Miniflare } from 'miniflare'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { BINARYEN_VERSION, loadBinaryenAsyncify } from '../../host-bindings/asyncify/binaryen-asyncify.ts'
 import { readSample } from '../../scripts/samples/read-sample.ts'
+import { toBase64 } from '../../src/base/base64.ts'
+import { prepareCore } from '../../src/component/core/prepare-core.ts'
 import { buildComponent } from '../../src/component/prebuilt.ts'
 import type { PrebuiltManifest } from '../../src/component/prebuilt-manifest.ts'
+import type { PrepareOptions } from '../../src/component/prepare-component.ts'
+import { waitOptions } from '../../src/component/wait-options.ts'
+import { openRuntime } from '../../src/entry/node.ts'
 
 const here = new URL('.', import.meta.url)
 let miniflare: Miniflare
 let manifest: PrebuiltManifest
 
-const built = async (name: string): ReturnType<typeof buildComponent> =>
-  buildComponent(await readSample(name), { profile: 'portable', maxMemoryPages: 256 }, () =>
+const waits = waitOptions(['hostCall'], BINARYEN_VERSION, async (core, how) =>
+  prepareCore(core, { ...how, asyncify: await loadBinaryenAsyncify() }),
+)
+const built = async (
+  name: string,
+  waiting?: Pick<PrepareOptions, 'waits'>,
+): ReturnType<typeof buildComponent> =>
+  buildComponent(await readSample(name), { profile: 'portable', maxMemoryPages: 256, ...waiting }, () =>
     performance.now(),
   )
 
@@ -25,7 +37,7 @@ beforeAll(async () => {
     external: ['./*.wasm'],
     conditions: ['workerd'],
   })
-  const [tool, types] = await Promise.all([built('tool-c'), built('types-c')])
+  const [tool, types] = await Promise.all([built('tool-c', { waits }), built('types-c')])
   manifest = JSON.parse(JSON.stringify(tool.manifest)) as PrebuiltManifest
   const modules = {
     'engine.wasm': readFileSync(new URL('../../engines/current/v8.wasm', here)),
@@ -67,6 +79,27 @@ describe('a component in workerd', () => {
         { status: 'completed', value: [1, text.length] },
       ],
     })
+  })
+
+  it('goes on there in the middle of a call that began in Node, without anything that makes components wait', async () => {
+    await using runtime = await openRuntime({
+      capabilities: [
+        {
+          name: 'hostCall',
+          description: 'Says what it is told.',
+          effect: 'read',
+          invoke: async (input) => `said ${(input as { arguments: string }).arguments}`,
+        },
+      ],
+    })
+    const options = { grants: ['hostCall'], seed: 7, nowMs: 1_700_000_000_000 }
+    const component = await runtime.openComponent(await readSample('tool-c'), options)
+    expect(await component.call('run', ['a\nb'], { stopAtCall: 2 })).toMatchObject({ status: 'suspended' })
+    const from = toBase64(await component.checkpoint())
+    const { status, usage } = await component.goOn()
+    const here = { status, fuel: usage.fuel, digest: component.stateDigest() }
+    expect(here.status).toBe('completed')
+    expect(await callInWorkerd({ from })).toEqual(here)
   })
 
   it('is refused with modules of another build, bytes of others, and a manifest that was changed', async () => {

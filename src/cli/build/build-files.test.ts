@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readSample } from '../../../scripts/samples/read-sample.ts'
+import type { OpenComponent } from '../../component/open-component.ts'
 import type { PrebuiltManifest } from '../../component/prebuilt-manifest.ts'
 import { openRuntime } from '../../entry/node.ts'
 import type { CliIo } from '../cli-io.ts'
@@ -55,6 +56,34 @@ describe('caisson build', () => {
     bytes[100] = (bytes[100] as number) ^ 1
     await writeFile(path, bytes)
     await expect(runtime.openComponent({ manifest, read })).rejects.toMatchObject({ code: 'corrupted' })
+  })
+
+  it('makes a component that waits where it is asked for, and is refused where it was not', async () => {
+    await writeFile(join(cwd, 'tool.wasm'), await readSample('tool-as'))
+    await using runtime = await openRuntime({
+      capabilities: [
+        { name: 'hostCall', description: 'Says it.', effect: 'read', invoke: async () => 'later' },
+      ],
+    })
+    const open = async (out: string): Promise<OpenComponent> => {
+      const read = (file: string): Promise<Uint8Array> => readFile(join(cwd, out, file))
+      const manifest = JSON.parse(new TextDecoder().decode(await read('component.json'))) as PrebuiltManifest
+      return runtime.openComponent({ manifest, read }, { grants: ['hostCall'] })
+    }
+    expect((await caisson('build', 'tool.wasm', '--out', 'waits', '--suspend', 'hostCall')).code).toBe(
+      EXIT.done,
+    )
+    using component = await open('waits')
+    expect(await component.call('run', ['a'])).toMatchObject({ value: { tag: 'ok', val: 'later' } })
+    expect((await caisson('build', 'tool.wasm', '--out', 'not')).code).toBe(EXIT.done)
+    await expect(open('not')).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('caisson build --suspend'),
+    })
+    expect(await caisson('build', 'tool.wasm', '--out', 'no', '--suspend', 'other.one')).toMatchObject({
+      code: EXIT.usage,
+      stderr: expect.stringContaining('caisson:capabilities/other'),
+    })
   })
 
   it('says what is wrong with what it was given, and writes nothing', async () => {

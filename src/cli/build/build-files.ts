@@ -2,8 +2,13 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { performance } from 'node:perf_hooks'
+import { BINARYEN_VERSION, loadBinaryenAsyncify } from '../../../host-bindings/asyncify/binaryen-asyncify.ts'
 import { CaissonError } from '../../base/errors.ts'
+import { prepareCore } from '../../component/core/prepare-core.ts'
 import { buildComponent } from '../../component/prebuilt.ts'
+import { awaitedImportsOf, type WaitOptions } from '../../component/prepare-component.ts'
+import { waitOptions } from '../../component/wait-options.ts'
+import { witPlaceOf } from '../../component/wit-names.ts'
 import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
@@ -23,7 +28,7 @@ export async function buildFiles(given: GivenFlags, io: CliIo): Promise<number> 
   const memoryBytes = memory === undefined ? DEFAULT_MEMORY : parseSize('memory', memory)
   const bytes = await read(resolve(io.cwd, file), file)
   const maxMemoryPages = Math.floor(memoryBytes / PAGE)
-  const { manifest, files } = await build(bytes, maxMemoryPages)
+  const { manifest, files } = await build(bytes, maxMemoryPages, given.values('suspend'))
   const folder = resolve(io.cwd, out)
   try {
     await mkdir(folder, { recursive: true })
@@ -60,14 +65,31 @@ async function read(path: string, shown: string): Promise<Uint8Array> {
   }
 }
 
-async function build(bytes: Uint8Array, maxMemoryPages: number): ReturnType<typeof buildComponent> {
+async function build(
+  bytes: Uint8Array,
+  maxMemoryPages: number,
+  names: readonly string[],
+): ReturnType<typeof buildComponent> {
   try {
+    const waits = names.length === 0 ? undefined : await waitsFor(bytes, names)
     // Where it will run is not known, and both profiles count alike: this one is good everywhere.
-    return await buildComponent(bytes, { profile: 'portable', maxMemoryPages }, () => performance.now())
+    const options = { profile: 'portable', maxMemoryPages, waits } as const
+    return await buildComponent(bytes, options, () => performance.now())
   } catch (error) {
     if (!CaissonError.is(error)) throw error
     throw new CliError({ exit: EXIT.refusedInput, code: error.code, message: error.message, cause: error })
   }
+}
+
+async function waitsFor(bytes: Uint8Array, names: readonly string[]): Promise<WaitOptions> {
+  const prepare: WaitOptions['prepare'] = async (core, how) =>
+    prepareCore(core, { ...how, asyncify: await loadBinaryenAsyncify() })
+  for (const name of names) {
+    if ((await awaitedImportsOf(bytes, waitOptions([name], BINARYEN_VERSION, prepare))).length > 0) continue
+    const { interface: from, func } = witPlaceOf(name)
+    throw usage(`The component imports no capability "${name}": that would be ${func} of ${from}.`)
+  }
+  return waitOptions(names, BINARYEN_VERSION, prepare)
 }
 
 function usage(message: string): CliError {

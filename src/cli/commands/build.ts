@@ -15,9 +15,18 @@ export const buildCommand: Command = {
       flags: [
         { name: 'out', value: 'DIR', help: 'Folder for the files; it is made where it is missing.' },
         { name: 'memory', value: 'SIZE', help: 'Cap of every memory, e.g. 32MiB. Default 64MiB.' },
+        {
+          name: 'suspend',
+          value: 'NAME',
+          repeatable: true,
+          help: 'A capability that the component waits for, and can be parked at. It makes the files larger.',
+        },
       ],
     },
   ],
-  examples: [['caisson build tool.wasm --out public/tool', 'files for a page or a worker']],
+  examples: [
+    ['caisson build tool.wasm --out public/tool', 'files for a page or a worker'],
+    ['caisson build tool.wasm --out public/tool --suspend prices.lookup', 'it waits for prices'],
+  ],
   run: async (given, io) => (await import('../build/build-files.ts')).buildFiles(given, io),
 }
