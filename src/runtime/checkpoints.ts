@@ -33,7 +33,10 @@ export interface CheckpointPolicy {
   readonly bytes?: number
   /** Milliseconds. Default 1,000. */
   readonly ms?: number
-  /** Checkpoints that are written one against the other before one stands alone again. Default 16; with 0, each does. */
+  /**
+   * Checkpoints that are written one against the other before one stands alone again, fewer where they are together as
+   * large as that one. Default 16; with 0, each stands alone.
+   */
   readonly links?: number
 }
 
@@ -59,10 +62,17 @@ export interface GuestImage {
   readonly state: GuestState
 }
 
+/** What the checkpoints of a chain say of pages, in bytes: the last one, which stands alone, and the others. */
+export interface ChainWeight {
+  readonly alone: number
+  readonly links: number
+}
+
 /** A checkpoint that another one can be written against. */
 export interface WrittenCheckpoint {
   readonly id: Digest
   readonly links: number
+  readonly weight: ChainWeight
   readonly pages: PageTree
   readonly state: Uint8Array
 }
@@ -70,6 +80,7 @@ export interface WrittenCheckpoint {
 export interface ReadCheckpoint extends GuestImage {
   readonly header: CheckpointHeader
   readonly chain: readonly Digest[]
+  readonly weight: ChainWeight
   /** As it was written: what the next one is written against. */
   readonly stateBytes: Uint8Array
 }
@@ -183,7 +194,12 @@ export class Checkpoints {
       parent ?? { pages: basePages },
       options,
     )
-    return { ...encoded, written: { id: encoded.id, links, pages: image.pages, state } }
+    const { id, pageBytes } = encoded
+    const weight =
+      parent === undefined
+        ? { alone: pageBytes, links: 0 }
+        : { ...parent.weight, links: parent.weight.links + pageBytes }
+    return { ...encoded, written: { id, links, weight, pages: image.pages, state } }
   }
 
   /** @param load gives parents; left out, only a checkpoint that stands alone can be read */
@@ -196,10 +212,11 @@ export class Checkpoints {
       ...this.#decodeOptions(),
       expect: { engine: this.#engine, ...expect },
     })
-    const { header, pages, state, chain } = decoded
+    const { header, pages, state, chain, pageBytes } = decoded
     return {
       header,
       chain,
+      weight: weightOf(pageBytes),
       pages,
       memoryBytes: header.memoryBytes,
       stateBytes: state,
@@ -221,4 +238,10 @@ export class Checkpoints {
     const { keys, limits } = this.#options
     return { ports, ...(keys && { keys }), ...(limits && { limits }) }
   }
+}
+
+/** @param pageBytes of a chain, newest first */
+function weightOf(pageBytes: readonly number[]): ChainWeight {
+  const alone = pageBytes.at(-1) ?? 0
+  return { alone, links: pageBytes.reduce((sum, bytes) => sum + bytes, -alone) }
 }

@@ -72,6 +72,8 @@ export interface DurableRunOptions {
     readonly record: RunRecord
     /** Entries in the log. */
     readonly at: number
+    /** Bytes of the log after its checkpoint. */
+    readonly bytes: number
   }
 }
 
@@ -112,8 +114,9 @@ export class DurableRun {
   #unwritten: UnwrittenCheckpoints | undefined
   /** What lists show of the run, but for the time: undefined before anything is told. */
   #told: string | undefined
-  #callsAtLast = 0
-  #bytesAtLast = 0
+  /** By what this process delivers and writes: what earlier ones did since their last checkpoint comes on top. */
+  #callsAtLast: number
+  #bytesAtLast: number
   #timeAtLast: number
   #delivered = 0
   #time: Pick<TimeKeeper, 'activeMs' | 'idleMs'> | undefined
@@ -129,6 +132,8 @@ export class DurableRun {
     this.#head = from?.head
     this.#told = from?.head && toldBy(from.head)
     this.#trace = options.span?.traceparent ?? traceOf(from?.head?.summary)
+    this.#callsAtLast = from === undefined ? 0 : -deliveriesIn(from.record)
+    this.#bytesAtLast = -(from?.bytes ?? 0)
     this.#timeAtLast = clock.monotonic()
     this.ledger = new Ledger()
     if (from?.record.ledger !== undefined) {
@@ -171,7 +176,7 @@ export class DurableRun {
   }
 
   readonly onDelivery: RunRecorder['turn'] = (nowMs, answers) => {
-    this.#delivered += Math.max(answers.length, 1) // none: a timer
+    this.#delivered += deliveriesOf(answers)
     this.recorder.turn(nowMs, answers)
   }
 
@@ -358,8 +363,7 @@ export class DurableRun {
   ): Promise<{ readonly id: Digest; readonly bytes: number }> {
     const { store, checkpoints, owner, hostClock } = this.#options
     await this.#knowHead()
-    const parent =
-      this.#written !== undefined && this.#written.links < this.#policy.links ? this.#written : undefined
+    const parent = this.#written && mayBeParent(this.#written, this.#policy) ? this.#written : undefined
     const sequence = (this.#head?.version ?? 0) + 1
     const { id, bytes, written } = await checkpoints.write(image, owner, sequence, hostClock.now(), parent)
     await store.putBlob(id, bytes)
@@ -399,6 +403,26 @@ export class DurableRun {
     this.#written = written
     this.#told = told({ ...summary, trace: this.#trace })
   }
+}
+
+function deliveriesIn({ turns }: RunRecord): number {
+  return turns.reduce((sum, { answers }) => sum + deliveriesOf(answers), 0)
+}
+
+/** A turn without answers is taken for a timer. */
+function deliveriesOf(answers: readonly unknown[]): number {
+  return Math.max(answers.length, 1)
+}
+
+/**
+ * Whoever goes on reads the whole chain: one whose links are as large as the checkpoint they stand on is not made longer,
+ * or going on would cost what the guest changed since then, again and again in the same pages.
+ */
+function mayBeParent(
+  { links, weight }: WrittenCheckpoint,
+  { links: most }: Pick<Required<CheckpointPolicy>, 'links'>,
+): boolean {
+  return links < most && weight.links < weight.alone
 }
 
 async function isHeld(lease: RunLease): Promise<boolean> {

@@ -44,6 +44,8 @@ export interface KeptRun {
   readonly codec: EntryCodec
   /** Entries in the log. */
   readonly at: number
+  /** Bytes of those that were read after the first one: what a newer checkpoint would have spared. */
+  readonly bytes: number
   /** What the run was captured with last, or began with. */
   readonly captured: { readonly guestId: string; readonly limits: Limits }
 }
@@ -63,22 +65,34 @@ export async function readKeptRun(
   const read = reexecute || head?.chain[0] === undefined ? undefined : await readHead(parts, head, owner)
   const codec = new EntryCodec(parts.checkpoints.sealing)
   const from = read === undefined ? 0 : (head?.position ?? 0)
-  const { entries, at } = await readEntries(parts.store, owner, from, codec)
+  const { entries, at, bytes } = await readEntries(parts.store, owner, from, codec)
   const record = foldRun(entries)
   if (record.from.type === 'start') checkOwner(record.from, owner)
   else if (read === undefined) throw noStart(owner.run)
   if (read !== undefined) checkMark(record.from, read, owner.run)
   const captured = read?.state ?? (record.from as StartEntry)
-  return { head, read, record, codec, at, captured }
+  return { head, read, record, codec, at, bytes, captured }
 }
 
-/** What the calls of a run took of its grants, by its record; undefined where there is none. */
+/**
+ * What the calls of a run took of its grants, by its record; undefined where there is none. No checkpoint is read for it:
+ * every mark has all that was taken until then, so that the log says the same whichever of them it is read from.
+ */
 export async function tookBefore(
-  parts: KeptRunParts,
+  { store, checkpoints }: KeptRunParts,
   owner: RunOwner,
 ): Promise<LedgerState['accounts'] | undefined> {
+  const head = await store.head(owner.run)
   try {
-    return (await readKeptRun(parts, owner)).record.ledger?.accounts
+    const { entries } = await readEntries(
+      store,
+      owner,
+      head?.position ?? 0,
+      new EntryCodec(checkpoints.sealing),
+    )
+    const { from, ledger } = foldRun(entries)
+    if (from.type === 'start') checkOwner(from, owner)
+    return ledger?.accounts
   } catch (error) {
     if (CaissonError.is(error, 'not_found')) return undefined
     throw error
@@ -175,12 +189,14 @@ async function readEntries(
   { tenant, run }: RunOwner,
   from: number,
   codec: EntryCodec,
-): Promise<{ readonly entries: readonly RunEntry[]; readonly at: number }> {
+): Promise<{ readonly entries: readonly RunEntry[] } & Pick<KeptRun, 'at' | 'bytes'>> {
   const entries: RunEntry[] = []
+  let length = 0
   for (;;) {
     const at = from + entries.length
     const sealed = await store.entries(run, at, ENTRIES_AT_ONCE)
     for (const [i, bytes] of sealed.entries()) {
+      if (entries.length > 0) length += bytes.length
       entries.push(await codec.open(bytes, { tenant, run, at: at + i }))
     }
     if (sealed.length < ENTRIES_AT_ONCE) break
@@ -189,7 +205,7 @@ async function readEntries(
     throw new CaissonError('corrupted', `The log of run "${run}" ends before its newest checkpoint.`)
   }
   if (entries.length === 0) throw new CaissonError('not_found', `There is no run "${run}" in the store.`)
-  return { entries, at: from + entries.length }
+  return { entries, at: from + entries.length, bytes: length }
 }
 
 function checkOwner({ tenant, principal }: StartEntry, owner: RunOwner): void {

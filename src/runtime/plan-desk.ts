@@ -50,6 +50,7 @@ export class PlanDesk {
 
   /** @throws CaissonError `disposed`, `unsupported` */
   async load(): Promise<PlanRuns> {
+    if (this.#runs !== undefined && !this.#closed) return this.#runs
     // The promise is not kept: a load that failed is tried again, and edge workers refuse promises of other requests.
     const { PlanRuns } = await import('./plans/plan-runs.ts')
     if (this.#closed) throw new CaissonError('disposed', 'The runtime was closed.')

@@ -149,7 +149,7 @@ export class RunKeeper {
     let durable: DurableRun | undefined
     try {
       const kept = await readKeptRun(this.#parts, owner, options.reexecute)
-      const { head, read, record, codec, at, captured } = kept
+      const { head, read, record, codec, at, bytes, captured } = kept
       if (options.checkpoint !== undefined) await checkNewest(checkpoints, options.checkpoint, owner, head)
       if (record.end !== undefined && !mayGoOn(record.end, options)) {
         if (options.checkpoint !== undefined) checkUnspent(record.end, owner.run)
@@ -166,10 +166,11 @@ export class RunKeeper {
       const written = read && {
         id: read.chain[0] as Digest,
         links: read.header.links,
+        weight: read.weight,
         pages: read.pages,
         state: read.stateBytes,
       }
-      durable = this.#durable(lease, { ...owner, label }, guest, codec, { head, written, record, at })
+      durable = this.#durable(lease, { ...owner, label }, guest, codec, { head, written, record, at, bytes })
       checkpoints.checkLabel(label)
       const goneOn = durable
       goneOn.recorder.add({ type: 'open', atMs: this.#parts.hostClock.now(), limits })

@@ -82,4 +82,6 @@ export interface EncodedCheckpoint {
   readonly bytes: Uint8Array
   /** With its root. */
   readonly header: CheckpointHeader
+  /** What it says of its pages, in bytes before they are compressed: about what reading it costs. */
+  readonly pageBytes: number
 }

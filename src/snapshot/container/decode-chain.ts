@@ -24,6 +24,8 @@ import { WorkingPages } from './working-pages.ts'
 export interface DecodedChain extends Checkpoint {
   /** Ids of the checkpoint and of all that it stands on, newest first. */
   readonly chain: readonly Digest[]
+  /** What each of them says of its pages, in bytes before they are compressed. */
+  readonly pageBytes: readonly number[]
 }
 
 /**
@@ -45,13 +47,19 @@ export async function decodeChain(
   await checkBase((links.at(-1) as ContainerParts).header, base, options, pacer)
   const working = new WorkingPages(base)
   let state: Uint8Array | undefined
-  for (const parts of links.toReversed()) state = await decodeBody(parts, working, state, options, pacer)
+  const pageBytes: number[] = []
+  for (const parts of links.toReversed()) {
+    const body = await decodeBody(parts, working, state, options, pacer)
+    state = body.state
+    pageBytes.unshift(body.pageBytes)
+  }
   const pages = await finishPages(newest.header, working, options, pacer)
   return {
     header: checkpointHeader(newest.header),
     state: state as Uint8Array,
     pages,
     chain: links.map(({ id }) => id),
+    pageBytes,
   }
 }
 

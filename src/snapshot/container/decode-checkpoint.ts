@@ -36,7 +36,7 @@ export async function decodeCheckpoint(
   const parts = await openContainer(bytes, options, pacer)
   await checkBase(parts.header, parent.pages, options, pacer)
   const working = new WorkingPages(parent.pages)
-  const state = await decodeBody(parts, working, parent.state, options, pacer)
+  const { state } = await decodeBody(parts, working, parent.state, options, pacer)
   const pages = await finishPages(parts.header, working, options, pacer)
   return { header: checkpointHeader(parts.header), state, pages }
 }
@@ -58,20 +58,27 @@ export async function checkBase(
   )
 }
 
-/** The state; the pages are changed to what they are in the checkpoint, and not yet compared with its root. */
+/** What stands in the body of a checkpoint. */
+export interface DecodedBody {
+  readonly state: Uint8Array
+  /** What it says of pages, in bytes before they were compressed. */
+  readonly pageBytes: number
+}
+
+/** The pages are changed to what they are in the checkpoint, and not yet compared with its root. */
 export async function decodeBody(
   parts: ContainerParts,
   pages: WorkingPages,
   parentState: Uint8Array | undefined,
   options: DecodeOptions,
   pacer: Pacer,
-): Promise<Uint8Array> {
+): Promise<DecodedBody> {
   const opening = openBody(parts, options)
   const body = opening instanceof Promise ? await opening : opening
   const sections = parseSections(body, parts.header)
   const state = await decodeState(parts.header, sections, parentState, options)
-  await decodePages(parts.header, sections, pages, options, pacer)
-  return state
+  const pageBytes = await decodePages(parts.header, sections, pages, options, pacer)
+  return { state, pageBytes }
 }
 
 /** The pages as a tree, which has the root that the header names. @throws CaissonError `corrupted` */
@@ -129,16 +136,19 @@ async function decodeState(
   return state
 }
 
+/** @returns how many bytes the pages took */
 async function decodePages(
   header: ContainerHeader,
   sections: readonly Section[],
   pages: WorkingPages,
   { ports }: DecodeOptions,
   pacer: Pacer,
-): Promise<void> {
+): Promise<number> {
   const reader = new PageSectionReader(pages, header.memoryBytes / PAGE_BYTES)
+  let bytes = 0
   for (const section of sections) {
     if (section.type !== 'pages') continue
+    bytes += section.rawBytes
     const unpacking = unpackSection(section, ports.codec)
     reader.begin(unpacking instanceof Promise ? await unpacking : unpacking)
     while (readPage(reader)) {
@@ -147,6 +157,7 @@ async function decodePages(
     }
   }
   if (reader.count !== header.pages) throw damaged('pages', 'it holds other pages than its header announces.')
+  return bytes
 }
 
 function readPage(reader: PageSectionReader): boolean {

@@ -81,7 +81,7 @@ export async function encodeCheckpoint(
   }
   const { id, bytes } = await seal(containerHeader, body, options, pacer)
   checkLimit(limits, 'maxFileBytes', bytes.length)
-  return { id, bytes, header }
+  return { id, bytes, header, pageBytes: pages.bytes }
 }
 
 async function encodeState(
@@ -107,12 +107,14 @@ async function encodePages(
   parent: PageTree,
   { ports }: EncodeOptions,
   pacer: Pacer,
-): Promise<{ readonly sections: readonly Uint8Array[]; readonly count: number }> {
+): Promise<{ readonly sections: readonly Uint8Array[]; readonly count: number; readonly bytes: number }> {
   const writer = new PageSectionWriter()
   const sections: Uint8Array[] = []
+  let bytes = 0
   const flush = async (): Promise<void> => {
     const raw = writer.take()
     if (raw.length === 0) return
+    bytes += raw.length
     const packing = packSection('pages', raw, ports.codec)
     sections.push(...(packing instanceof Promise ? await packing : packing))
   }
@@ -124,7 +126,7 @@ async function encodePages(
   }
   await flush()
   writer.close()
-  return { sections, count: writer.count }
+  return { sections, count: writer.count, bytes }
 }
 
 /** Encrypts, authenticates, digests: whatever keys there are for. */
