@@ -2009,8 +2009,8 @@ export const DEFENCES: readonly Defence[] = [
     name: 'core-stops-are-final',
     against: 'A guest that has to stop calls its host again.',
     file: 'src/component/core/core-guest.ts',
-    find: '    return this.#gauge?.stopReason !== undefined || this.#area?.unwinds === true\n',
-    replace: '    return this.#area?.unwinds === true\n',
+    find: '    return this.#gauge?.stopReason !== undefined || this.#wait.unwinds\n',
+    replace: '    return this.#wait.unwinds\n',
     tests: ['src/component/core/core-guest.test.ts'],
   },
   {
@@ -2018,8 +2018,8 @@ export const DEFENCES: readonly Defence[] = [
     against:
       'A guest is suspended with code of another module between its frames, which runs on with a result of nobody.',
     file: 'src/component/core/core-guest.ts',
-    find: 'this.#crossings.open > 0 || ',
-    replace: '',
+    find: 'this.#nesting === 1 && this.#crossings.open === 0',
+    replace: 'this.#nesting === 1',
     tests: ['src/component/core/module-crossings.test.ts'],
   },
   {
@@ -2089,7 +2089,7 @@ export const DEFENCES: readonly Defence[] = [
   {
     name: 'what-a-component-imports-is-granted',
     against: 'A component imports what nobody grants, and runs up to its first call.',
-    file: 'src/component/component-instance.ts',
+    file: 'src/component/instance-imports.ts',
     find: 'if (missing.length === 0) return',
     replace: 'if (missing.length >= 0) return',
     tests: ['src/component/component-instance.test.ts'],

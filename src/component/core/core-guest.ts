@@ -29,9 +29,11 @@ import {
 import { type CoreEnd, trapOf } from './core-end.ts'
 import type { CoreManifest, CoreType, SuspendingImport } from './core-manifest.ts'
 import { checkedResult, zeroOf } from './core-result.ts'
+import { CoreWait } from './core-wait.ts'
 import { importedConstants } from './imported-constants.ts'
+import { functionOf, linkCore } from './link-core.ts'
 import { ModuleCrossings } from './module-crossings.ts'
-import { type Suspension, UnwindArea } from './unwind-area.ts'
+import type { Suspension } from './unwind-area.ts'
 
 /** A prepared module that the engine compiled. */
 export interface CompiledCore {
@@ -58,8 +60,6 @@ export interface CoreInstance {
 /** A function of the host as wasm calls it: numbers and bigints in, one of them (or a list, or nothing) out. */
 export type HostFunction = (...args: readonly unknown[]) => unknown
 
-type WasmFunction = (...args: readonly unknown[]) => unknown
-
 /** What a host function returns that cannot answer yet: the guest is suspended, and `resume` gives the answer. */
 export const SUSPEND: unique symbol = Symbol('suspend')
 
@@ -81,11 +81,7 @@ export class CoreGuest {
   #memoryRefused = false
   /** How many calls of exports are open: host functions may nest. */
   #nesting = 0
-  /** The instance and export of the turn that runs, or that was suspended. */
-  #entry: { readonly instance: CoreInstance; readonly name: string } | undefined
-  #area: UnwindArea | undefined
-  #suspension: Suspension | undefined
-  #answer: unknown
+  readonly #wait = new CoreWait()
 
   constructor(options: CoreGuestOptions) {
     this.#options = options
@@ -117,7 +113,7 @@ export class CoreGuest {
   }
 
   get suspension(): Suspension | undefined {
-    return this.#suspension
+    return this.#wait.suspension
   }
 
   /** The gauge, for host functions that charge for their work. @throws CaissonError `invalid_argument` before there is one */
@@ -153,7 +149,7 @@ export class CoreGuest {
       meter[DEPTH_IMPORT] = this.#shared.depth
     }
     const linked = this.#crossings.link(core.manifest, imports, this.#instances)
-    const instance = link(core.module, {
+    const instance = linkCore(core.module, {
       ...linked,
       ...importedConstants(core.manifest, imports),
       [METER_NAMESPACE]: meter,
@@ -211,25 +207,15 @@ export class CoreGuest {
     return this.#crossings.host((...args) => {
       if (this.#stops) return zero
       try {
-        if (this.#area?.rewinds === true) {
-          this.#area.finishRewind()
-          this.#area = undefined
-          return checkedResult(results, this.#answer)
-        }
+        const come = this.#wait.takeAnswer()
+        if (come !== undefined) return checkedResult(results, come.answer)
         const answer = invoke(...args)
         if (answer !== SUSPEND) {
           const result = checkedResult(results, answer)
           this.#gauge?.hostWorked()
           return this.#stops ? zero : result
         }
-        const instance = of()
-        if (this.#nesting !== 1 || this.#crossings.open > 0 || this.#entry?.instance !== instance) {
-          throw new CaissonError(
-            'unsupported',
-            `The guest called ${JSON.stringify(at.name.slice(0, 80))} where it cannot be suspended: inside of a call of its host, or of another module.`,
-          )
-        }
-        this.#area = UnwindArea.unwind(instance.exports, at, args)
+        this.#wait.suspend(of(), at, args, this.#nesting === 1 && this.#crossings.open === 0)
       } catch (error) {
         this.fault(error)
       }
@@ -239,7 +225,7 @@ export class CoreGuest {
 
   /** Whether nothing that the guest asks for is done any more. */
   get #stops(): boolean {
-    return this.#gauge?.stopReason !== undefined || this.#area?.unwinds === true
+    return this.#gauge?.stopReason !== undefined || this.#wait.unwinds
   }
 
   /** From inside of a host function: the guest ends with this code. */
@@ -267,10 +253,8 @@ export class CoreGuest {
    */
   run(instance: CoreInstance, name: string, args: readonly unknown[], control: TurnControl): CoreEnd {
     this.#mayBegin()
-    if (this.#suspension !== undefined)
-      throw new CaissonError('busy', 'The guest is suspended; resume it first.')
+    this.#wait.begin({ instance, name })
     const entry = functionOf(instance, name)
-    this.#entry = { instance, name }
     return this.#turn(() => entry(...args), control)
   }
 
@@ -281,17 +265,15 @@ export class CoreGuest {
    */
   resume(answer: unknown, control: TurnControl): CoreEnd {
     this.#mayBegin()
-    const suspension = this.#suspension
-    const entry = this.#entry
+    const { suspension, entry } = this.#wait
     if (suspension === undefined || entry === undefined) throw misuse('The guest is not suspended.')
     const call = functionOf(entry.instance, entry.name)
     const { params = [] } =
       entry.instance.manifest.exports.find(({ name }) => name === entry.name)?.signature ?? {}
     const args = params.map((type) => zeroOf([type]))
-    this.#answer = answer
-    this.#suspension = undefined
+    const rewind = this.#wait.resume(entry, suspension, answer)
     return this.#turn(() => {
-      this.#area = UnwindArea.rewind(entry.instance.exports, suspension)
+      rewind()
       return call(...args)
     }, control)
   }
@@ -313,14 +295,13 @@ export class CoreGuest {
     const instance = this.#instances[index]
     if (instance === undefined) throw misuse('There is no such instance.')
     this.gauge.reset(this.#options.fuel, fuelUsed)
-    this.#entry = { instance, name }
-    this.#suspension = suspension
+    this.#wait.adopt({ instance, name }, suspension)
   }
 
   /** Where the guest was entered that is suspended now: index of the instance, and export. */
   get entered(): { readonly instance: number; readonly name: string } | undefined {
-    if (this.#suspension === undefined || this.#entry === undefined) return undefined
-    return { instance: this.#instances.indexOf(this.#entry.instance), name: this.#entry.name }
+    const { entry } = this.#wait
+    return entry && { instance: this.#instances.indexOf(entry.instance), name: entry.name }
   }
 
   /** Fuel of an earlier life, for a guest that is not suspended. */
@@ -354,19 +335,15 @@ export class CoreGuest {
       if (stop !== undefined) end = this.#stopped(stop)
     }
     this.#ended = end.status !== 'returned' && end.status !== 'suspended'
-    if (end.status !== 'suspended') this.#entry = undefined
+    if (end.status !== 'suspended') this.#wait.forgetEntry()
     return end
   }
 
   #returned(value: unknown): CoreEnd {
     const stop = this.#gauge?.stopReason
     if (stop !== undefined) return this.#stopped(stop)
-    const area = this.#area
-    if (area?.unwinds === true) {
-      this.#suspension = area.finishUnwind()
-      this.#area = undefined
-      return { status: 'suspended', at: this.#suspension.at, args: this.#suspension.args }
-    }
+    const suspension = this.#wait.finishUnwind()
+    if (suspension !== undefined) return { status: 'suspended', at: suspension.at, args: suspension.args }
     return { status: 'returned', values: value === undefined ? [] : Array.isArray(value) ? value : [value] }
   }
 
@@ -374,7 +351,7 @@ export class CoreGuest {
     const stop = this.#gauge?.stopReason
     if (stop !== undefined) return this.#stopped(stop)
     // The area for unwinding is full: the stack of the guest is deeper than it can be kept.
-    if (this.#area?.unwinds === true) return { status: 'exhausted', limit: 'stack' }
+    if (this.#wait.unwinds) return { status: 'exhausted', limit: 'stack' }
     const trap = trapOf(thrown)
     if (trap !== undefined) return { status: 'trapped', ...trap, memoryRefused: this.#memoryRefused }
     if (thrown instanceof RangeError) return { status: 'exhausted', limit: 'stack' }
@@ -396,24 +373,4 @@ export class CoreGuest {
 
 function misuse(message: string): CaissonError {
   return new CaissonError('invalid_argument', message)
-}
-
-function functionOf(instance: CoreInstance, name: string): WasmFunction {
-  const found = Object.hasOwn(instance.exports, name) ? instance.exports[name] : undefined
-  if (typeof found !== 'function') {
-    throw misuse(`The module exports no function ${JSON.stringify(name.slice(0, 80))}.`)
-  }
-  return found as WasmFunction
-}
-
-function link(module: CompiledModule, imports: WebAssembly.Imports): WebAssembly.Instance {
-  try {
-    return new WebAssembly.Instance(module as WebAssembly.Module, imports)
-  } catch (cause) {
-    if (cause instanceof RangeError) {
-      throw new CaissonError('machine_lost', 'The host has no room for the memory of this guest.', { cause })
-    }
-    const message = cause instanceof Error ? cause.message.slice(0, 400) : 'unknown'
-    throw new CaissonError('invalid_module', `The module cannot be instantiated: ${message}`, { cause })
-  }
 }
