@@ -5,7 +5,7 @@
  * 1. Its engine id names its bytes, the capabilities that it waits for and the tool that makes it wait.
  * 2. What cannot wait where it has to is refused by name before anything of the component runs.
  */
-import { sha256 } from '../../base/digest.ts'
+import { digestOf } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 import type { GuestCapability } from '../../capability/call.ts'
 import type { Capability } from '../../capability/capability.ts'
@@ -28,6 +28,7 @@ import {
 import { waitOptions } from '../../component/wait-options.ts'
 import type { Limits } from '../../machine/limits.ts'
 import type { ModuleTools } from '../../ports/module-tools.ts'
+import { neutralPageTools } from '../../snapshot/neutral-page-tools.ts'
 import type { Platform } from '../platform.ts'
 import type { OpenComponentOptions } from './component-options.ts'
 
@@ -75,7 +76,8 @@ export async function componentCode(
   const modules = await parts.platform.modules?.()
   const places = new CapabilityPlaces(capabilities)
   const waits = waitsOf(capabilities, modules, options)
-  const digest = given instanceof Uint8Array ? sha256(given) : given.manifest.component
+  const { sha256 } = parts.platform.pageTools ?? neutralPageTools
+  const digest = given instanceof Uint8Array ? digestOf(sha256(given)) : given.manifest.component
   const engine = await engineOf(given, digest, waits)
   return {
     engine,
