@@ -4,6 +4,7 @@ import { clipText } from '../base/escape-text.ts'
 import { nearNames } from '../capability/near-names.ts'
 import type { FunctionType } from './abi/wit-type.ts'
 import type { ComponentAst } from './binary/component-ast.ts'
+import { unsupportedInComponent } from './binary/component-error.ts'
 import type { ComponentFunction } from './link/component-function.ts'
 import { FaultDomain } from './link/fault-domain.ts'
 import { linkComponent } from './link/link-component.ts'
@@ -27,6 +28,9 @@ export interface ComponentShape {
   readonly imports: readonly ImportedFunction[]
   readonly exports: readonly ExportedFunction[]
 }
+
+/** As many as definitions. */
+const MOST_EXPORTS = 200_000
 
 const TYPES_ONLY = { bytes: 0, nodes: 0 }
 
@@ -52,6 +56,9 @@ export function exportedFunctions(linked: LinkedInstance): [name: string, target
   for (const [name, exported] of linked) {
     if (exported.sort === 'func') found.push([name, exported.item])
     if (exported.sort !== 'instance') continue
+    // One instance may be exported under many names.
+    if (found.length + exported.item.size > MOST_EXPORTS)
+      throw unsupportedInComponent(`more than ${MOST_EXPORTS} exported functions`)
     for (const [own, { sort, item }] of exported.item)
       if (sort === 'func') found.push([`${name}#${own}`, item])
   }

@@ -16,6 +16,8 @@ import type { Field, FunctionType, WitType } from './abi/wit-type.ts'
 import { kebabName } from './wit-names.ts'
 
 const OTHER = 'other'
+/** An error that takes more room is none: it would be made of as many parts, with every failure. */
+const MOST_BYTES = 65_536
 const TEXTS: ReadonlySet<string> = new Set(['code', 'message', 'name'])
 
 /** Makes the answer of a function of this type; undefined where the type has no room for a failure. */
@@ -23,31 +25,42 @@ export function failureWriter({ result }: FunctionType): ((failure: GuestFailure
   if (result?.kind !== 'result') return undefined
   const type = result.cases[1]?.type
   if (type === undefined) return () => ({ tag: 'err' })
-  return canHold(type) ? (failure) => ({ tag: 'err', val: errorOf(type, failure) }) : undefined
+  if (type.size > MOST_BYTES || !canHold(type, new Map())) return undefined
+  return (failure) => ({ tag: 'err', val: errorOf(type, failure) })
 }
 
-/** Whether every failure can be said in this type. */
-function canHold(type: WitType): boolean {
+/** Whether every failure can be said in this type. @param known of types that were looked at: one may stand in many */
+function canHold(type: WitType, known: Map<WitType, boolean>): boolean {
+  const before = known.get(type)
+  if (before !== undefined) return before
+  const holds = looked(type, known)
+  known.set(type, holds)
+  return holds
+}
+
+function looked(type: WitType, known: Map<WitType, boolean>): boolean {
   switch (type.kind) {
     case 'string':
       return true
     case 'record':
       return type.fields.every(
-        (field) => field.type.kind === 'option' || (TEXTS.has(field.name) && canSay(field)),
+        (field) => field.type.kind === 'option' || (TEXTS.has(field.name) && canSay(field, known)),
       )
     case 'enum':
       return type.indexOf.has(OTHER)
     case 'variant': {
       const other = type.cases.find(({ name }) => name === OTHER)
-      return other !== undefined && type.cases.every((one) => one.type === undefined || canHold(one.type))
+      return (
+        other !== undefined && type.cases.every((one) => one.type === undefined || canHold(one.type, known))
+      )
     }
     default:
       return false
   }
 }
 
-function canSay({ type }: Field): boolean {
-  return type.kind === 'string' || canHold(type)
+function canSay({ type }: Field, known: Map<WitType, boolean>): boolean {
+  return type.kind === 'string' || canHold(type, known)
 }
 
 function errorOf(type: WitType, failure: GuestFailure): unknown {
@@ -73,7 +86,7 @@ function errorOf(type: WitType, failure: GuestFailure): unknown {
 
 function part(name: string, type: WitType, failure: GuestFailure): unknown {
   const { code, message, name: title = 'CapabilityError' } = failure
-  const text = { code, message, name: title }[name]
+  const text = TEXTS.has(name) ? { code, message, name: title }[name] : undefined
   if (type.kind === 'option') {
     const inner = type.cases[1]?.type
     return inner?.kind === 'string' ? text : undefined

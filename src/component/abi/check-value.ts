@@ -69,7 +69,7 @@ export function checkArguments(
     const names = params.map(({ name }) => name).join(', ')
     throw new CaissonError(
       'invalid_arguments',
-      `The function takes ${params.length} arguments (${names || 'none'}), and ${args.length} were given.`,
+      `The function takes ${params.length} arguments (${clipText(names || 'none', 500)}), and ${args.length} were given.`,
       { details: { path: 'args' } },
     )
   }

@@ -13,6 +13,16 @@ import type {
 import { invalidComponent, unsupportedInComponent } from './component-error.ts'
 
 const MOST_TYPE_NESTING = 32
+/** Characters of a label, and of the name of an import or export, which may hold several and a version. */
+const MOST_LABEL = 1_000
+const MOST_NAME = 8_000
+/**
+ * Words and acronyms, as WIT has them. Labels become keys of host values: one that is no label could be a key that means
+ * something there (`__proto__`).
+ */
+const LABEL = /^[a-z][0-9a-z]*(?:-[0-9a-z]+)*$/i
+/** What WIT, URLs, hashes and versions are written in. */
+const NAME = /^[\x20-\x7e]+$/
 /** As in other implementations, so that what links there links here. */
 const MOST_PARAMS = 1_000
 const MOST_FLAGS = 32
@@ -95,7 +105,20 @@ export function readExternName(reader: ByteReader): string {
   const { offset } = reader
   const kind = reader.byte()
   if (kind > 0x01) throw unsupportedInComponent('names with attributes', offset)
-  return reader.name()
+  const name = reader.name()
+  if (name.length > MOST_NAME) throw unsupportedInComponent(`a name of ${name.length} characters`, offset)
+  if (!NAME.test(name)) throw invalidComponent('The name of an import or export is none', offset)
+  return name
+}
+
+/** The name of a field, case, flag or parameter. */
+function readLabel(reader: ByteReader): string {
+  const { offset } = reader
+  const name = reader.name()
+  if (name.length > MOST_LABEL) throw unsupportedInComponent(`a name of ${name.length} characters`, offset)
+  if (!LABEL.test(name))
+    throw invalidComponent('The name of a field, case, flag or parameter is none', offset)
+  return name
 }
 
 function readTypeRef(reader: ByteReader): TypeRef {
@@ -145,7 +168,7 @@ export function readTypeDefinition(reader: ByteReader, nesting = 0): TypeDefinit
       }
     case 0x6e: {
       const names = parts(
-        readAll(reader, () => reader.name()),
+        readAll(reader, () => readLabel(reader)),
         offset,
       )
       if (names.length > MOST_FLAGS) throw unsupportedInComponent('more than 32 flags', offset)
@@ -155,7 +178,7 @@ export function readTypeDefinition(reader: ByteReader, nesting = 0): TypeDefinit
       return {
         kind: 'enum',
         names: parts(
-          readAll(reader, () => reader.name()),
+          readAll(reader, () => readLabel(reader)),
           offset,
         ),
       }
@@ -191,12 +214,12 @@ function parts<T>(items: T[], offset: number): T[] {
 }
 
 function readNamedTypes(reader: ByteReader, most?: number): NamedType[] {
-  return readAll(reader, () => ({ name: reader.name(), type: readTypeRef(reader) }), most)
+  return readAll(reader, () => ({ name: readLabel(reader), type: readTypeRef(reader) }), most)
 }
 
 function readCases(reader: ByteReader): { name: string; type: TypeRef | undefined }[] {
   return readAll(reader, () => {
-    const read = { name: reader.name(), type: readOptionalType(reader) }
+    const read = { name: readLabel(reader), type: readOptionalType(reader) }
     const { offset } = reader
     if (reader.byte() !== 0) throw invalidComponent('A case refines another one', offset)
     return read

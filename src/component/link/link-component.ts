@@ -5,7 +5,8 @@
  * 1. Core modules are instantiated by the host's function alone (`LinkHost.instantiate`): that is where fuel, caps and
  *    suspension are.
  * 2. What a component gets is what its imports name, and nothing else: every one of them is asked for by its name.
- * 3. The number of instances that one component makes is bounded, however they are nested.
+ * 3. The number of instances that one component makes is bounded, however they are nested, and so is what is linked for
+ *    them (`link-work.ts`).
  */
 import { HandleTable, type LiveResource } from '../abi/resources.ts'
 import type { FunctionType } from '../abi/wit-type.ts'
@@ -106,6 +107,7 @@ class ComponentLinker {
       case 'core instance':
         return this.#instantiateCore(definition.module, definition.args, scope)
       case 'core exports': {
+        scope.work.take(definition.exports.length)
         const core: Record<string, unknown> = Object.create(null)
         for (const { name, sort, index } of definition.exports) core[name] = scope.get(sort, index)
         scope.add('core instance', core)
@@ -152,6 +154,7 @@ class ComponentLinker {
 
   async #instantiateCore(module: number, args: readonly NamedItem[], scope: LinkScope): Promise<void> {
     this.#count()
+    scope.work.take(args.length)
     const imports: Record<string, CoreExports> = Object.create(null)
     for (const { name, index } of args) {
       if (name in imports) throw invalidComponent(`A core module is given "${name}" twice`)
@@ -230,6 +233,7 @@ function nameResource(resource: LiveResource, name: string): void {
 }
 
 function named(items: readonly NamedItem[], scope: LinkScope): Map<string, LinkedItem> {
+  scope.work.take(items.length)
   const linked = new Map<string, LinkedItem>()
   for (const { name, sort, index } of items) {
     if (linked.has(name)) throw invalidComponent(`"${name}" is given twice`)

@@ -8,6 +8,7 @@ import type { FunctionType, WitType } from '../abi/wit-type.ts'
 import type { ComponentAst, Declaration, Sort } from '../binary/component-ast.ts'
 import { invalidComponent } from '../binary/component-error.ts'
 import type { ComponentFunction, CoreFunction } from './component-function.ts'
+import { LinkWork } from './link-work.ts'
 
 export type LinkedType =
   | { readonly kind: 'value'; readonly type: WitType }
@@ -41,6 +42,8 @@ export type LinkedItem = { [S in Sort]: { readonly sort: S; readonly item: Items
 
 export class LinkScope {
   readonly parent: LinkScope | undefined
+  /** Shared by all scopes of one component. */
+  readonly work: LinkWork
   readonly #spaces: { readonly [S in Sort]: Items[S][] } = {
     'core func': [],
     'core table': [],
@@ -56,9 +59,12 @@ export class LinkScope {
 
   constructor(parent: LinkScope | undefined) {
     this.parent = parent
+    this.work = parent?.work ?? new LinkWork()
   }
 
+  /** @throws CaissonError `unsupported_feature` */
   add<S extends Sort>(sort: S, item: Items[S]): void {
+    this.work.take(1)
     this.#spaces[sort].push(item)
   }
 

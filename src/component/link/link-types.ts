@@ -35,6 +35,7 @@ export function linkType(
   definition: TypeDefinition,
   defined?: (destructor: number | undefined) => LiveResource,
 ): LinkedType {
+  scope.work.take(partsOf(definition))
   switch (definition.kind) {
     case 'func': {
       const result = definition.result === undefined ? undefined : valueType(scope, definition.result)
@@ -48,6 +49,25 @@ export function linkType(
       return { kind: 'resource', resource: defined(definition.destructor) }
     default:
       return { kind: 'value', type: linkValueType(scope, definition) }
+  }
+}
+
+/** What a type is made of, beside itself: all of it is made again with each instance. */
+function partsOf(definition: TypeDefinition): number {
+  switch (definition.kind) {
+    case 'func':
+      return definition.params.length
+    case 'record':
+      return definition.fields.length
+    case 'variant':
+      return definition.cases.length
+    case 'tuple':
+      return definition.types.length
+    case 'enum':
+    case 'flags':
+      return definition.names.length
+    default:
+      return 0
   }
 }
 
@@ -127,7 +147,9 @@ function linkDeclared(
     throw invalidComponent('An import is described by another type than it has to be')
   const scope = new LinkScope(type.scope)
   const exports = new Map<string, LinkedItem>()
-  for (const declaration of type.declarations) linkDeclaration(scope, declaration, exports, by, path)
+  scope.work.nested(() => {
+    for (const declaration of type.declarations) linkDeclaration(scope, declaration, exports, by, path)
+  })
   return exports
 }
 
