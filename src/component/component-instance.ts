@@ -86,6 +86,8 @@ export class ComponentInstance
   #target: ComponentFunction | undefined
   #functions: ReadonlyMap<string, ComponentFunction> = new Map()
   #state: 'idle' | 'busy' | 'over' = 'idle'
+  /** Whether code of the guest may be on the stack: it is busy also before that, and while it waits. */
+  #inTurn = false
 
   constructor(prepared: PreparedComponent, options: ComponentInstanceOptions) {
     const { limits, control, restores } = options
@@ -126,6 +128,7 @@ export class ComponentInstance
     const { starts } = this.#options
     if (starts === undefined) this.#begin()
     else this.#meter.begin(starts.deadline, starts.aborted)
+    this.#inTurn = true
     try {
       const linked = await linkComponent(this.#prepared.parsed.root, this.#host())
       this.#functions = new Map(exportedFunctions(linked))
@@ -142,6 +145,7 @@ export class ComponentInstance
         cause: this.#domain.fault,
       })
     } finally {
+      this.#inTurn = false
       this.#meter.pause()
     }
   }
@@ -164,6 +168,8 @@ export class ComponentInstance
     this.#state = 'busy'
     // A shallow stack below the guest, whatever stands above.
     await Promise.resolve()
+    // Meanwhile it may have been disposed, or a destructor of a resource may have ended it.
+    if (this.state === 'over') throw ended()
     return this.#run(target, checked, signal)
   }
 
@@ -226,6 +232,7 @@ export class ComponentInstance
     this.#meter.begin(deadline, aborted)
     this.#domain.budget.reset()
     this.#domain.nesting = 0
+    this.#inTurn = true
     let end: ComponentEnd | Waiting
     try {
       const done = act()
@@ -233,6 +240,8 @@ export class ComponentInstance
     } catch (error) {
       end = this.#endOf(error)
     }
+    this.#inTurn = false
+    this.#meter.checkMemory()
     this.#meter.pause()
     const isAlive = end.status === 'completed' || end.status === 'waiting'
     if (isAlive && this.#meter.gauge.stopReason !== undefined) end = this.#endOf(undefined)
@@ -291,11 +300,7 @@ export class ComponentInstance
     if (target === undefined) throw unknownExport(name, [...this.#functions.keys()])
     if (this.#state === 'busy')
       throw new CaissonError('busy', 'The component is inside a call; it takes one call at a time.')
-    if (this.#state === 'over')
-      throw new CaissonError(
-        'isolate_destroyed',
-        'The component ended, and takes no further call: open a new one.',
-      )
+    if (this.#state === 'over') throw ended()
     return target
   }
 
@@ -331,29 +336,39 @@ export class ComponentInstance
     }
   }
 
-  /** Also a destructor that the embedder asks for runs under limits, and ends the instance where it fails. */
+  /**
+   * Also a destructor that the embedder asks for runs under limits, and ends the instance where it fails: whoever asked
+   * is not told by an error, which an import could keep to itself.
+   */
   #runDestructor(act: () => void): void {
-    if (this.#state === 'over') return
-    if (this.#state === 'busy') {
-      if (this.#wait.suspension !== undefined)
-        throw new CaissonError('busy', 'The component waits inside of a call.')
-      this.#domain.nesting += 1
-      act()
-      this.#domain.nesting -= 1
+    const before = this.#state
+    if (before === 'over') return
+    if (this.#wait.suspension !== undefined)
+      throw new CaissonError('busy', 'The component waits inside of a call.')
+    if (this.#inTurn) {
+      this.#contained(act)
       return
     }
     this.#state = 'busy'
+    this.#inTurn = true
     this.#begin()
+    this.#contained(act)
+    this.#inTurn = false
+    this.#meter.checkMemory()
+    this.#meter.pause()
+    if (this.#meter.gauge.stopReason !== undefined) this.#endOf(undefined)
+    this.#state = this.#domain.over ? 'over' : before
+  }
+
+  /** Nothing can wait in it: this frame stays below it. */
+  #contained(act: () => void): void {
+    this.#domain.nesting += 1
     try {
       act()
-      this.#domain.checkAlive()
-      this.#state = 'idle'
     } catch (error) {
-      this.#state = 'over'
       this.#domain.fail(error)
-    } finally {
-      this.#meter.pause()
     }
+    this.#domain.nesting -= 1
   }
 
   /** What an error says that came out of guest code, or of ours below it: the instance is over. */
@@ -387,4 +402,11 @@ export class ComponentInstance
     this.#functions = new Map()
     this.#cores.letGo()
   }
+}
+
+function ended(): CaissonError {
+  return new CaissonError(
+    'isolate_destroyed',
+    'The component ended, and takes no further call: open a new one.',
+  )
 }

@@ -62,6 +62,7 @@ export class InstanceCores {
     if (memory instanceof WebAssembly.Memory) this.#memories.add(memory)
     if (this.memoryBytes > memoryBytes) {
       meter.gauge.halt('memory')
+    if (this.#memories.size > 1) meter.watchMemory(() => this.memoryBytes > memoryBytes)
       throw new GuestFault('The modules of the component need more memory than there is.')
     }
     const instance = { manifest, exports }

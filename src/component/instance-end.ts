@@ -6,6 +6,7 @@ import type { Limits } from '../machine/limits.ts'
 import { GuestFault } from './abi/guest-memory.ts'
 import { RefusedCall } from './capability-calls.ts'
 import { type ComponentEnd, GuestExit, GuestStop } from './component-outcome.ts'
+import { trapOf } from './core/core-end.ts'
 import type { InstanceMeter } from './instance-meter.ts'
 
 export interface EndParts {
@@ -27,9 +28,10 @@ export function endOf(error: unknown, { meter, limits, unwinds }: EndParts): Com
   if (CaissonError.is(error, 'value_too_large')) return exhausted('bytes', limits, 'bytesOut')
   if (error instanceof RangeError || unwinds) return exhausted('stack', limits)
   if (error instanceof GuestFault) return failed('trapped', error.message)
-  if (error instanceof WebAssembly.RuntimeError) {
+  const trap = trapOf(error)
+  if (trap !== undefined) {
     if (meter.memoryRefused) return exhausted('memory', limits)
-    return failed('trapped', `The guest trapped: ${clipText(error.message, 200)}.`)
+    return failed('trapped', `The guest trapped: ${clipText(trap.message.replace(/\.$/, ''), 200)}.`)
   }
   // What the host's own code threw is the host's: nothing of it is shown.
   return failed(

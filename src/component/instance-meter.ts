@@ -15,6 +15,7 @@ export class InstanceMeter {
   readonly imports: Readonly<Record<string, unknown>>
   readonly #limits: Limits
   #memoryRefused = false
+  #isOverfull: (() => boolean) | undefined
   /** Whether the counters hold what the last call left, to be used on. */
   #paused = false
 
@@ -26,7 +27,10 @@ export class InstanceMeter {
     this.gauge.reset(limits.fuel)
     this.imports = {
       [REFILL_IMPORT]: (kind: number): bigint => {
-        if (kind !== REFILL_GROWTH) return this.gauge.refill(kind)
+        if (kind !== REFILL_GROWTH) {
+          this.checkMemory()
+          return this.gauge.refill(kind)
+        }
         this.#memoryRefused = true
         return 0n
       },
@@ -38,6 +42,16 @@ export class InstanceMeter {
   /** Whether a memory was not allowed to grow since `begin`. */
   get memoryRefused(): boolean {
     return this.#memoryRefused
+  }
+
+  /** @param isOverfull whether the guest's memories are larger together than they may be */
+  watchMemory(isOverfull: () => boolean): void {
+    this.#isOverfull = isOverfull
+  }
+
+  /** No memory grows beyond the cap, and several do together: that is seen with each slice, and after each call. */
+  checkMemory(): void {
+    if (this.#isOverfull?.() === true) this.gauge.halt('memory')
   }
 
   /** Before code of the guest runs. */
