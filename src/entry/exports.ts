@@ -107,6 +107,7 @@ export type { Outcome, UnwrittenCheckpoints } from '../runtime/outcome.ts'
 export type { ForkOptions } from '../runtime/plans/fork-run.ts'
 export type {
   ApproveOptions,
+  CompactOptions,
   EraseOptions,
   EventsOptions,
   PlanOutcome,

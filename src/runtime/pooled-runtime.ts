@@ -59,7 +59,13 @@ import type { Outcome } from './outcome.ts'
 import { PlanDesk } from './plan-desk.ts'
 import type { ForkOptions } from './plans/fork-run.ts'
 import { refusePartName } from './plans/part-names.ts'
-import type { EraseOptions, PlanRun, PlanRunOptions, ProposeOptions } from './plans/plan-run.ts'
+import type {
+  CompactOptions,
+  EraseOptions,
+  PlanRun,
+  PlanRunOptions,
+  ProposeOptions,
+} from './plans/plan-run.ts'
 import type { Verification, VerifyOptions } from './plans/verify/verification.ts'
 import type { Platform } from './platform.ts'
 import { DEFAULT_DOMAIN } from './run-owner.ts'
@@ -338,7 +344,7 @@ class PooledRuntime implements Runtime {
     return (await this.#plans.load()).receipts(run, options)
   }
 
-  async compact(run: string, options: EraseOptions): Promise<void> {
+  async compact(run: string, options: CompactOptions): Promise<void> {
     return (await this.#plans.load()).compact(run, options)
   }
 

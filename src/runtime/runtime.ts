@@ -16,7 +16,13 @@ import type {
 } from './options.ts'
 import type { Outcome } from './outcome.ts'
 import type { ForkOptions } from './plans/fork-run.ts'
-import type { EraseOptions, PlanRun, PlanRunOptions, ProposeOptions } from './plans/plan-run.ts'
+import type {
+  CompactOptions,
+  EraseOptions,
+  PlanRun,
+  PlanRunOptions,
+  ProposeOptions,
+} from './plans/plan-run.ts'
 import type { Verification, VerifyOptions } from './plans/verify/verification.ts'
 import type {
   ModuleOutcome,
@@ -94,7 +100,8 @@ export interface Runtime {
   receipts(run: string, options?: PlanRunOptions): Promise<readonly SignedReceipt[]>
   /**
    * Erases the values of a run that has ended: the key that they are encrypted under is destroyed, and the logs and
-   * checkpoints of its programs are removed. Its journal, and who signed it, can be verified as before.
+   * checkpoints of its programs are removed. Its journal, and who signed it, can be verified as before. With `unreadable`, also
+   * of a run whose journal cannot be read.
    * @throws CaissonError `invalid_transition` for a run that has not ended, `unsupported` for one that was not proposed as
    *   `erasable` or a store that removes nothing, `store_conflict`, and as `planRun`
    */
@@ -105,7 +112,7 @@ export interface Runtime {
    * @throws CaissonError `invalid_transition` for a run that has not ended, `value_too_large` for a state of more than 16 MiB,
    *   `unsupported` where the store removes nothing, `store_conflict`, and as `planRun`
    */
-  compact(run: string, options: EraseOptions): Promise<void>
+  compact(run: string, options: CompactOptions): Promise<void>
   /**
    * A run of a plan as one file: journal, values, and the logs of its programs, with a digest, and a MAC where there is a key.
    * What was encrypted in the store is encrypted in it.

@@ -41,10 +41,22 @@ export const eraseCommand: Command = {
   usage: 'erase RUN --store DIR [flags]',
   description: [
     'Destroys the key that inputs, outputs, arguments and results of a run are encrypted under, and removes the logs and checkpoints of its programs. It cannot be undone. Journal, MACs and signatures stay, and caisson verify says who erased it, and when. Messages of errors, comments and reasons stay too.',
-    'The run has to have ended, and to have been proposed with --erasable; otherwise it is refused, and nothing is changed. Copies elsewhere (exports, forks, backups of the store) are not touched.',
+    'The run has to have ended, and to have been proposed with --erasable; otherwise it is refused, and nothing is changed. Of one that is damaged nobody can say whether it has ended: it is erased with --unreadable. Copies elsewhere (exports, forks, backups of the store) are not touched.',
   ],
   positionals: { name: 'RUN', min: 1, max: 1 },
-  groups: [SIGNED_STORE, WHO],
+  groups: [
+    SIGNED_STORE,
+    WHO,
+    {
+      title: 'What is damaged',
+      flags: [
+        {
+          name: 'unreadable',
+          help: 'Also where the journal or the key of the run cannot be read: it is damaged, or the keys given are others.',
+        },
+      ],
+    },
+  ],
   examples: [['caisson erase report --store runs', 'nobody reads its values any more']],
   run: async (given, io) => (await import('../plan-runs/transfer-run.ts')).eraseRun(given, io),
 }

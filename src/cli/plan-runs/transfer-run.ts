@@ -4,6 +4,7 @@ import { open, rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { CaissonError } from '../../base/errors.ts'
 import type { PlanRun } from '../../runtime/plans/plan-run.ts'
+import type { RunView } from '../../runtime/plans/run-view.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
@@ -20,12 +21,28 @@ import { readBy } from './who.ts'
 export async function eraseRun(given: GivenFlags, io: CliIo): Promise<number> {
   const [run = ''] = given.positionals
   return inPlanSession(given, io, { command: 'erase', run, tools: false }, async ({ runtime }) => {
-    await runtime.erase(run, { by: readBy(given), domain: TENANT })
-    const { erased } = await (await runtime.planRun(run, { domain: TENANT })).view()
+    const by = readBy(given)
+    const unreadable = given.has('unreadable')
+    await runtime.erase(run, { by, domain: TENANT, ...(unreadable && { unreadable }) })
+    const erased = await erasedOf(runtime, run, unreadable)
     if (given.has('json')) io.stdout.write(`${jsonText({ run, erased })}\n`)
     else io.stdout.write(`erased the values of ${run}: what happened can still be verified\n`)
     return EXIT.done
   })
+}
+
+/** Of a run that cannot be read there is nothing to show. */
+async function erasedOf(
+  runtime: Runtime,
+  run: string,
+  unreadable: boolean,
+): Promise<RunView['erased'] | null> {
+  try {
+    return (await (await runtime.planRun(run, { domain: TENANT })).view()).erased
+  } catch (error) {
+    if (unreadable && CaissonError.is(error)) return null
+    throw error
+  }
 }
 
 /** @returns the exit code. @throws CliError */

@@ -27,6 +27,7 @@ import type { ForkOptions } from './fork-run.ts'
 import type {
   ApproveOptions,
   By,
+  CompactOptions,
   EraseOptions,
   EventsOptions,
   PlanRunOptions,
@@ -75,7 +76,8 @@ const PROPOSE: OptionChecks<ProposeOptions> = {
   ],
 }
 const FORK: OptionChecks<ForkOptions> = { ...WHOSE, ...DOES, run: aText, at: wholeFrom(1) }
-const ERASE: OptionChecks<EraseOptions> = { ...WHOSE, ...DOES }
+const ERASE: OptionChecks<EraseOptions> = { ...WHOSE, ...DOES, unreadable: trueOrFalse }
+const COMPACT: OptionChecks<CompactOptions> = { ...WHOSE, ...DOES }
 const APPROVE: OptionChecks<ApproveOptions> = { ...DOES, digest: DIGEST, comment: TEXT }
 const REASON: OptionChecks<ReasonOptions> = { ...DOES, reason: TEXT }
 const START: OptionChecks<StartOptions> = { ...DOES, signal: anAbortSignal }
@@ -168,6 +170,10 @@ export function checkBytes(bytes: unknown): void {
 
 export function checkErase(options: EraseOptions): void {
   checkOptions(options, ERASE, ['by'])
+}
+
+export function checkCompact(options: CompactOptions): void {
+  checkOptions(options, COMPACT, ['by'])
 }
 
 export function checkFork(options: ForkOptions): void {

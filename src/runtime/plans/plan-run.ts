@@ -31,7 +31,16 @@ export interface ProposeOptions {
   readonly principal?: string
 }
 
-export interface EraseOptions extends PlanRunOptions, By {}
+export interface EraseOptions extends PlanRunOptions, By {
+  /**
+   * Also where the run cannot be read (damaged, or sealed with a key that is not there): nobody can say then whether it has
+   * ended. Default false: it is refused.
+   */
+  readonly unreadable?: boolean
+}
+
+/** Who cuts a run, and whose it is. */
+export type CompactOptions = PlanRunOptions & By
 
 /** Whose a run is. */
 export type PlanRunOptions = Pick<ProposeOptions, 'domain' | 'principal'>

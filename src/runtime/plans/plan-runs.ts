@@ -19,6 +19,7 @@ import type { PlanStatus } from '../plan-summary.ts'
 import { DEFAULT_DOMAIN, type RunOwner } from '../run-owner.ts'
 import {
   checkBytes,
+  checkCompact,
   checkErase,
   checkFork,
   checkPropose,
@@ -29,7 +30,14 @@ import type { ForkOptions } from './fork-run.ts'
 import { LiveRun } from './live-run.ts'
 import { refusePartName } from './part-names.ts'
 import { PlanShelf, planBytes } from './plan-record.ts'
-import type { EraseOptions, PlanRun, PlanRunOptions, Proposed, ProposeOptions } from './plan-run.ts'
+import type {
+  CompactOptions,
+  EraseOptions,
+  PlanRun,
+  PlanRunOptions,
+  Proposed,
+  ProposeOptions,
+} from './plan-run.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
 import { keepWasm } from './plan-wasm.ts'
 import { readStanding } from './read-standing.ts'
@@ -147,12 +155,12 @@ export class PlanRuns {
     this.#checkOpen()
     checkErase(options)
     const { eraseRun } = await import('./past-runs.ts')
-    await eraseRun(this.#parts, ownerOf(run, options), options.by)
+    await eraseRun(this.#parts, ownerOf(run, options), options)
   }
 
-  async compact(run: string, options: EraseOptions): Promise<void> {
+  async compact(run: string, options: CompactOptions): Promise<void> {
     this.#checkOpen()
-    checkErase(options)
+    checkCompact(options)
     const { compactRun } = await import('./past-runs.ts')
     await compactRun(this.#parts, ownerOf(run, options), options.by)
   }

@@ -13,15 +13,16 @@ import type { RunState } from '../../graph/run/run-state.ts'
 import type { JournalEnd } from '../../journal/journal.ts'
 import { IMAGE_LIMITS } from '../../journal/journal-image.ts'
 import { EntrySeal } from '../../snapshot/run-log/entry-seal.ts'
-import { decodeCanonical } from '../../values/decode-canonical.ts'
 import { encodeCanonical } from '../../values/encode-canonical.ts'
 import type { ValueLimits } from '../../values/limits.ts'
 import type { RunOwner } from '../run-owner.ts'
 import { type ImageParts, readImage, type StandingImage } from './load-image.ts'
 import { cutName } from './part-names.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
+import { damagedRecord, openSideRecord } from './side-record.ts'
 
 const FORMAT = 'cut/1'
+const CALLED = 'What stands in the place of the journal'
 /** A digest for each attempt that ended. */
 const CUT_LIMITS: ValueLimits = { bytes: 48 * 1024 * 1024, nodes: 1_000_000, depth: 10 }
 
@@ -77,9 +78,9 @@ export async function readCut(
 ): Promise<SealedCut | undefined> {
   const [sealed] = await store.entries(cutName(run), 0, 1)
   if (sealed === undefined) return undefined
-  const seal = new EntrySeal(sealing, 'cut')
-  const plain = await seal.open(sealed, { tenant, run, at: 0 })
-  return { cut: cutFrom(decodeCanonical(plain, CUT_LIMITS), run), signedBy: seal.signedBy }
+  const place = { tenant, run, kind: 'cut', at: 0, limits: CUT_LIMITS, called: CALLED } as const
+  const { fields, signedBy } = await openSideRecord(sealing, sealed, place)
+  return { cut: cutFrom(fields, run), signedBy }
 }
 
 /** @throws CaissonError as `readCut`, and `not_found` where its image is gone */
@@ -108,10 +109,8 @@ function stateDigest(state: RunState): Digest {
   return sha256(stateBytes(state))
 }
 
-function cutFrom(data: unknown, run: string): RunCut {
-  const { format, entries, journal, state, image, events, receipts, by, atMs } = (data ?? {}) as Readonly<
-    Record<string, unknown>
-  >
+function cutFrom(fields: Readonly<Record<string, unknown>>, run: string): RunCut {
+  const { format, entries, journal, state, image, events, receipts, by, atMs } = fields
   const isOne =
     format === FORMAT &&
     isCount(entries) &&
@@ -125,9 +124,7 @@ function cutFrom(data: unknown, run: string): RunCut {
     by.length <= LONGEST_BY &&
     typeof atMs === 'number'
   if (isOne) return { entries, journal, state, image, events, receipts, by, atMs } as unknown as RunCut
-  throw new CaissonError('corrupted', `The statement that the journal of run "${run}" was cut is damaged.`, {
-    details: { run },
-  })
+  throw damagedRecord(CALLED, run)
 }
 
 function isCount(value: unknown): boolean {

@@ -13,14 +13,15 @@ import type { RunState } from '../../graph/run/run-state.ts'
 import { RunValues } from '../../graph/run/run-values.ts'
 import { VAULT_KEY_BYTES, ValueVault } from '../../graph/run/value-vault.ts'
 import { EntrySeal } from '../../snapshot/run-log/entry-seal.ts'
-import { decodeCanonical } from '../../values/decode-canonical.ts'
 import { encodeCanonical } from '../../values/encode-canonical.ts'
 import type { RunOwner } from '../run-owner.ts'
 import { keyName } from './part-names.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
 import type { RunHold } from './run-hold.ts'
+import { damagedRecord, openSideRecord } from './side-record.ts'
 
 const FORMAT = 'key/1'
+const CALLED = 'The key of the values'
 const KEY_LIMITS = { bytes: 10_000, nodes: 100, depth: 5 }
 /** Of 200 characters, each of which may be two of UTF-16. */
 const LONGEST_BY = 400
@@ -45,20 +46,30 @@ export function isSealed({ proposal }: Pick<RunState, 'proposal'>): boolean {
   return proposal?.format === SEALED_RUN_FORMAT
 }
 
-/** Of a run whose values are encrypted. @throws CaissonError `corrupted`, `checkpoint_refused`, `store_failed` */
+/**
+ * Of a run whose values are encrypted.
+ * @throws CaissonError `corrupted`, `checkpoint_refused` (also where signers are trusted, and none of them said that it was
+ *   erased), `store_failed`
+ */
 export async function runKeyOf({ store, sealing }: KeyParts, { tenant, run }: RunOwner): Promise<RunKey> {
   const entries = await store.entries(keyName(run), 0, MOST_ENTRIES)
   const last = entries.at(-1)
   if (last === undefined) return { erased: {} }
   const at = entries.length - 1
-  const plain = await new EntrySeal(sealing, 'key').open(last, { tenant, run, at })
-  const { format, key, erased } = decodeCanonical(plain, KEY_LIMITS) as Readonly<Record<string, unknown>>
+  const place = { tenant, run, kind: 'key', at, limits: KEY_LIMITS, called: CALLED } as const
+  const { fields, signedBy } = await openSideRecord(sealing, last, place)
+  const { format, key, erased } = fields
   if (format === FORMAT && key instanceof Uint8Array && key.length === VAULT_KEY_BYTES) return { key }
-  if (format === FORMAT && typeof erased === 'object' && erased !== null)
+  if (format === FORMAT && typeof erased === 'object' && erased !== null) {
+    if (sealing.trusted !== undefined && signedBy === undefined) throw unsigned(run)
     return { erased: erasedFrom(erased) }
-  throw new CaissonError('corrupted', `The key of the values of run "${run}" is damaged.`, {
-    details: { run },
-  })
+  }
+  throw damagedRecord(CALLED, run)
+}
+
+function unsigned(run: string): CaissonError {
+  const message = `That the values of run "${run}" were erased is signed by nobody.`
+  return new CaissonError('checkpoint_refused', message, { details: { differs: 'signature', run } })
 }
 
 function erasedFrom({ by, atMs }: { readonly by?: unknown; readonly atMs?: unknown }): Erased {

@@ -63,6 +63,21 @@ export interface TrustedSigners {
 /** Which log of a run, or what beside it: an entry of one is none of another. */
 export type LogKind = 'log' | 'journal' | 'image' | 'import' | 'key' | 'cut'
 
+/** What a log is called where an entry of it is refused. */
+const CALLED: Readonly<Record<LogKind, string>> = {
+  log: 'log',
+  journal: 'journal',
+  image: 'image',
+  import: 'import mark',
+  key: 'key of the values',
+  cut: 'cut',
+}
+
+/** Where an entry stands, and of which log. */
+interface EntryOf extends EntryPlace {
+  readonly kind: LogKind
+}
+
 /** Seals the entries of one log one after the other, or opens them so. */
 export class EntrySeal {
   readonly #options: EntrySealOptions
@@ -143,8 +158,9 @@ export class EntrySeal {
   }
 
   /** @throws CaissonError `corrupted`, `checkpoint_refused` for another key, `encryption_required` */
-  async open(sealed: Uint8Array, place: EntryPlace): Promise<Uint8Array> {
+  async open(sealed: Uint8Array, { tenant, run, at }: EntryPlace): Promise<Uint8Array> {
     const { ports, keys = {} } = this.#options
+    const place: EntryOf = { tenant, run, at, kind: this.#kind }
     const { encryptionId, nonce, macId, publicKey, before, bodyStart } = readStart(sealed, place)
     if (this.#before !== undefined && !sameBytes(before, this.#before)) {
       throw damaged(place, 'it does not follow the entry before it, or one of the two was changed')
@@ -176,7 +192,7 @@ export class EntrySeal {
     unsigned: Uint8Array,
     signature: Uint8Array,
     publicKey: Uint8Array,
-    place: EntryPlace,
+    place: EntryOf,
   ): Promise<void> {
     const { trusted } = this.#options
     if (trusted === undefined) return
@@ -187,7 +203,7 @@ export class EntrySeal {
       throw refused(place, 'its signature is wrong', 'signature')
   }
 
-  #checkMac(sealed: Uint8Array, macAt: number, id: string | undefined, place: EntryPlace): void {
+  #checkMac(sealed: Uint8Array, macAt: number, id: string | undefined, place: EntryOf): void {
     const { ports, keys = {} } = this.#options
     if (keys.mac === undefined) return
     if (id === undefined) throw refused(place, 'it is not authenticated')
@@ -222,7 +238,7 @@ interface EntryStart {
 }
 
 /** What stands before the body. @throws CaissonError `corrupted` */
-function readStart(sealed: Uint8Array, place: EntryPlace): EntryStart {
+function readStart(sealed: Uint8Array, place: EntryOf): EntryStart {
   const reader = new ByteReader(sealed)
   try {
     if (reader.byte() !== VERSION) throw damaged(place, 'it is not of version 1')
@@ -257,18 +273,12 @@ function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
   return bytes
 }
 
-function damaged({ run, at }: EntryPlace, what: string): CaissonError {
-  return new CaissonError('corrupted', `Entry ${at} of the log of run "${run}" is damaged: ${what}.`, {
-    details: { run, at },
-  })
+function damaged({ run, at, kind }: EntryOf, what: string): CaissonError {
+  const message = `Entry ${at} of the ${CALLED[kind]} of run "${run}" is damaged: ${what}.`
+  return new CaissonError('corrupted', message, { details: { run, at } })
 }
 
-function refused({ run, at }: EntryPlace, what: string, differs: string = 'log'): CaissonError {
-  return new CaissonError(
-    'checkpoint_refused',
-    `Entry ${at} of the log of run "${run}" is not taken: ${what}.`,
-    {
-      details: { differs, run, at },
-    },
-  )
+function refused({ run, at, kind }: EntryOf, what: string, differs: string = 'log'): CaissonError {
+  const message = `Entry ${at} of the ${CALLED[kind]} of run "${run}" is not taken: ${what}.`
+  return new CaissonError('checkpoint_refused', message, { details: { differs, run, at } })
 }

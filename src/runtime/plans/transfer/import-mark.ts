@@ -3,17 +3,17 @@
  * it is read-only.
  */
 import { type Digest, isDigest } from '../../../base/digest.ts'
-import { CaissonError } from '../../../base/errors.ts'
 import type { JournalEnd } from '../../../journal/journal.ts'
 import { EntrySeal } from '../../../snapshot/run-log/entry-seal.ts'
-import { decodeCanonical } from '../../../values/decode-canonical.ts'
 import { encodeCanonical } from '../../../values/encode-canonical.ts'
 import type { RunOwner } from '../../run-owner.ts'
 import { importMarkName } from '../part-names.ts'
 import type { PlanRunParts } from '../plan-run-parts.ts'
 import type { RunHold } from '../run-hold.ts'
+import { damagedRecord, openSideRecord } from '../side-record.ts'
 
 const FORMAT = 'import/1'
+const CALLED = 'The import mark'
 const MARK_LIMITS = { bytes: 10_000, nodes: 100, depth: 5 }
 
 type MarkParts = Pick<PlanRunParts, 'store' | 'sealing'>
@@ -52,12 +52,16 @@ export async function importMarkOf(
   const entries = await store.entries(importMarkName(run), 0, MOST_MARKS)
   const last = entries.at(-1)
   if (last === undefined) return undefined
-  const place = { tenant, run, at: entries.length - 1 }
-  const plain = await new EntrySeal(sealing, 'import').open(last, place)
-  const { format, length, digest } = decodeCanonical(plain, MARK_LIMITS) as Record<string, unknown>
+  const place = {
+    tenant,
+    run,
+    kind: 'import',
+    at: entries.length - 1,
+    limits: MARK_LIMITS,
+    called: CALLED,
+  } as const
+  const { format, length, digest } = (await openSideRecord(sealing, last, place)).fields
   if (format === FORMAT && Number.isSafeInteger(length) && isDigest(digest))
     return { length: length as number, digest }
-  throw new CaissonError('corrupted', `What says that the run "${run}" was imported is damaged.`, {
-    details: { run },
-  })
+  throw damagedRecord(CALLED, run)
 }

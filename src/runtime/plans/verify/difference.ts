@@ -11,6 +11,8 @@ export type DifferenceOf =
   | 'receipt'
   /** A plan or a value that the journal names. */
   | 'value'
+  /** The key that its values are encrypted under, or what says that they were erased. */
+  | 'key'
   /** An event that may not follow the ones before it, or does not follow from them. */
   | 'order'
   /** An image that the head names: it cannot be used, or shows something else than the journal leads to. */

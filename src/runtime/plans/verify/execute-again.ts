@@ -27,6 +27,8 @@ export interface ExecuteParts {
   readonly owner: RunOwner
   /** What seeds are derived from. */
   readonly id: string
+  /** Whether it happened in the run that this one is a fork of, and has its log there. */
+  readonly isInherited: boolean
   readonly state: Pick<RunState, 'plan'>
   readonly values: RunValues
   /** Of the run, where it has one. */
@@ -46,6 +48,8 @@ export async function executeAgain(parts: ExecuteParts, attempt: Attempt): Promi
   const { owner, id, key, engine } = parts
   const kept = isKept(node)
   const log = { ...owner, run: programRun(owner.run, id, path, attempt.attempt) }
+  if (kept && parts.isInherited && (await parts.parts.store.entries(log.run, 0, 1)).length === 0)
+    return 'Its log went with that of the run that this one is a fork of.'
   const begun = kept ? await checkLog(parts.parts, log, attempt, key) : undefined
   if (node.kind === 'program' && ran.engine !== engine)
     return `It was executed by the engine ${ran.engine}, and here is ${engine}.`

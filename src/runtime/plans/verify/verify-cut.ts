@@ -7,8 +7,9 @@ import type { TrustedSigners } from '../../../snapshot/run-log/entry-seal.ts'
 import type { RunOwner } from '../../run-owner.ts'
 import { PlanShelf, pointOf } from '../plan-record.ts'
 import { readCut, type SealedCut, standingOfCut } from '../run-cut.ts'
-import { type Erased, isSealed, runKeyOf } from '../run-key.ts'
+import { type Erased, isSealed } from '../run-key.ts'
 import { type Difference, Differs } from './difference.ts'
+import { readKey } from './key-check.ts'
 import type { Verification, VerifyOptions, VerifyParts } from './verification.ts'
 
 /** @returns undefined for a run that has a journal, or was never cut. @throws CaissonError `store_failed` */
@@ -35,7 +36,11 @@ export async function verifyCut(
       })
     // Read again, and not from what this process remembers.
     const standing = await standingOfCut({ ...parts, plans: new PlanShelf() }, owner)
-    if (standing !== undefined && isSealed(standing.state)) erased = (await runKeyOf(parts, owner)).erased
+    if (standing !== undefined && isSealed(standing.state)) {
+      const { erased: gone, difference: damage } = await readKey({ store, sealing }, owner, standing.state)
+      if (damage !== undefined) throw new Differs(damage)
+      erased = gone
+    }
     checkKnown(owner, sealed, options)
     await checkReceipts(parts, sealed, options)
   } catch (error) {

@@ -14,13 +14,14 @@ import { Evaluator, ExpressionFailed } from '../../../graph/run/evaluate.ts'
 import type { ValueRef } from '../../../graph/run/run-event.ts'
 import { RunState } from '../../../graph/run/run-state.ts'
 import { RunValues } from '../../../graph/run/run-values.ts'
+import { ValueVault } from '../../../graph/run/value-vault.ts'
 import type { Receipt } from '../../../journal/receipt.ts'
 import type { TrustedSigners } from '../../../snapshot/run-log/entry-seal.ts'
 import type { RunOwner } from '../../run-owner.ts'
 import { happenedIn } from '../lineage.ts'
 import { expressionsOf } from '../plan-expressions.ts'
 import { PlanShelf, pointOf } from '../plan-record.ts'
-import { type Erased, useRunKey } from '../run-key.ts'
+import { useRunKey } from '../run-key.ts'
 import { receiptOf } from '../run-receipts.ts'
 import type { Attempt } from './attempt.ts'
 import { Attempts, type EndedAttempt } from './attempts.ts'
@@ -30,6 +31,7 @@ import { type Evidence, missingPoint, readEvidence } from './evidence.ts'
 import { executeAgain } from './execute-again.ts'
 import { GivenReceipts } from './given-receipts.ts'
 import { ImageCheck } from './image-check.ts'
+import { type KeyFound, readKey } from './key-check.ts'
 import type { Unchecked, Verification, VerifyOptions, VerifyParts } from './verification.ts'
 import { verifyCut } from './verify-cut.ts'
 
@@ -49,10 +51,18 @@ export async function verifyRun(
   const image = new ImageCheck(parts, owner)
   await image.read()
   const values = new RunValues(parts.store)
-  const { key, erased } = await useRunKey(parts, owner, proposalOf(evidence), values)
-  const walk = new Walk(parts, owner, evidence, options, { image, values, key, erased })
+  const sealing = { ...parts.sealing, ...(trusted && { trusted }) }
+  const found = await readKey({ store: parts.store, sealing }, owner, proposalOf(evidence))
+  const { key, erased } = found
+  if (key !== undefined) values.useVault(new ValueVault(key, sealing.ports))
+  const walk = new Walk(parts, owner, evidence, options, {
+    image,
+    values,
+    key,
+    unreadable: whyUnreadable(found),
+  })
   await walk.walk()
-  const all = [missing, evidence.damage, image.difference, ...walk.differences].filter(
+  const all = [missing, evidence.damage, found.difference, image.difference, ...walk.differences].filter(
     (one) => one !== undefined,
   )
   const [difference] = all.sort((a, b) => a.position - b.position)
@@ -69,6 +79,11 @@ export async function verifyRun(
     erased,
     cut: undefined,
   }
+}
+
+function whyUnreadable({ erased, difference }: KeyFound): string | undefined {
+  if (erased !== undefined) return 'Its values were erased.'
+  return difference && 'Its values cannot be read: what there is of their key is not taken.'
 }
 
 function proposalOf({ events: [first] }: Pick<Evidence, 'events'>): Pick<RunState, 'proposal'> {
@@ -147,7 +162,8 @@ interface WalkParts {
   readonly image: ImageCheck
   readonly values: RunValues
   readonly key: Uint8Array | undefined
-  readonly erased: Erased | undefined
+  /** Why there are no values to look at. */
+  readonly unreadable: string | undefined
 }
 
 /** Goes through a journal once, and has what can be done again done. */
@@ -163,7 +179,7 @@ class Walk {
   readonly #values: RunValues
   /** Of the run, where it has one. */
   readonly #key: Uint8Array | undefined
-  readonly #erased: Erased | undefined
+  readonly #unreadable: string | undefined
   readonly #signal: AbortSignal
   readonly #working = new Set<Promise<void>>()
   #failure: unknown
@@ -173,7 +189,7 @@ class Walk {
     owner: RunOwner,
     evidence: Evidence,
     options: VerifyOptions,
-    { image, values, key, erased }: WalkParts,
+    { image, values, key, unreadable }: WalkParts,
   ) {
     this.#image = image
     this.#parts = parts
@@ -182,7 +198,7 @@ class Walk {
     this.#options = options
     this.#values = values
     this.#key = key
-    this.#erased = erased
+    this.#unreadable = unreadable
     this.#signal = options.signal ?? new AbortController().signal
   }
 
@@ -221,7 +237,7 @@ class Walk {
         const ended = attempts.note(event, at)
         if (ended === undefined) return
         if (!happenedIn(this.#owner, state, at).isInherited && receipts.wants(at)) {
-          const isErased = this.#erased !== undefined
+          const isErased = this.#unreadable !== undefined
           const receipt = await receiptOf(
             { parts, owner: this.#owner, state, values, key: this.#key, isErased },
             ended,
@@ -241,8 +257,8 @@ class Walk {
   async #execute(state: RunState, ended: EndedAttempt, evaluator: Evaluator): Promise<void> {
     const { path, program, position, ran } = ended
     if (program === undefined) return
-    if (this.#erased !== undefined) {
-      this.unchecked.push({ node: path, position, why: 'Its values were erased.' })
+    if (this.#unreadable !== undefined) {
+      this.unchecked.push({ node: path, position, why: this.#unreadable })
       return
     }
     if (ran === undefined) {
@@ -274,7 +290,7 @@ class Walk {
     const parts = this.#parts
     const { engine } = parts
     const { thread } = this.#options
-    const { owner, id } = happenedIn(this.#owner, state, attempt.position)
+    const { owner, id, isInherited } = happenedIn(this.#owner, state, attempt.position)
     try {
       await this.#differing(attempt.position, async () => {
         const why = await executeAgain(
@@ -282,6 +298,7 @@ class Walk {
             parts,
             owner,
             id,
+            isInherited,
             state,
             values: this.#values,
             key: this.#key,
@@ -318,7 +335,7 @@ class Walk {
     try {
       await work()
     } catch (error) {
-      if (this.#erased === undefined || !CaissonError.is(error, 'erased')) throw error
+      if (this.#unreadable === undefined || !CaissonError.is(error, 'erased')) throw error
     }
   }
 
