@@ -199,6 +199,7 @@ export class ComponentInstance
 
   /** The call that waits goes on. @param answer makes the import's result */
   resume(answer: () => unknown, control: TurnControl): ComponentEnd | Waiting {
+    if (this.#state === 'over') throw ended()
     const target = this.#target
     const steps = target?.steps
     if (target === undefined || steps === undefined)
@@ -296,11 +297,11 @@ export class ComponentInstance
 
   /** The export of that name, where it can be called now. @throws CaissonError `not_found`, `busy`, `isolate_destroyed` */
   #free(name: string): ComponentFunction {
+    if (this.#state === 'over') throw ended()
     const target = this.#functions.get(name)
     if (target === undefined) throw unknownExport(name, [...this.#functions.keys()])
     if (this.#state === 'busy')
       throw new CaissonError('busy', 'The component is inside a call; it takes one call at a time.')
-    if (this.#state === 'over') throw ended()
     return target
   }
 
