@@ -63,6 +63,15 @@ describe('small components that mean much', () => {
         (instance $i ${many(1_000, (at) => `(export "f${at}" (func $f))`)})
         ${many(1_000, (at) => `(export "e${at}" (instance $i))`)})`,
     ],
+    [
+      'a core module of many exports, instantiated many times',
+      `(component (core module $m (func $f) ${many(20_000, (at) => `(export "f${at}" (func $f))`)})
+        ${many(200, () => '(core instance (instantiate $m))')})`,
+    ],
+    [
+      'a core module with a table that can grow, instantiated many times',
+      `(component (core module $m (table 10 funcref)) ${many(900, () => '(core instance (instantiate $m))')})`,
+    ],
   ])('%s: refused', async (_what, wat) => {
     await expect(open(wat)).rejects.toMatchObject({ code: 'unsupported_feature' })
   })

@@ -50,6 +50,8 @@ export interface CoreManifest {
   readonly memory: { readonly name: string; readonly minPages: number; readonly maxPages: number } | null
   /** Whether that memory is its own, and not imported. */
   readonly ownsMemory: boolean
+  /** Most entries of all tables that it defines. */
+  readonly tableEntries: number
   readonly globals: readonly StateGlobal[]
   /** Why memory and globals are not all of its state, each as the end of "cannot be captured, because it ...". */
   readonly captureObstacles: readonly string[]

@@ -49,7 +49,7 @@ export interface PrepareCoreOptions {
 const DEFAULT_TABLE_ENTRIES = 100_000
 
 /** Raised when the same module is prepared otherwise. A test compares it with what comes out. */
-const RULES = 2
+const RULES = 3
 
 /** All that the result depends on beside the bytes, as plain JSON in a fixed order: what is kept is found by it. */
 export function describeCoreOptions(
@@ -119,6 +119,7 @@ export function* prepareCoreSteps(
     exports: exportsOf(original),
     memory: exposed.hasMemory ? memoryOf(suspendable, maxMemoryPages) : null,
     ownsMemory: exposed.ownsMemory,
+    tableEntries: tableEntriesOf(capModule(suspendable, caps)),
     globals: exposed.globals,
     captureObstacles: [...exposed.obstacles, ...hidden],
     constants: lowered.constants,
@@ -193,6 +194,10 @@ function exportsOf(module: Module): CoreExport[] {
       ? { name, kind, signature: signatureOf(module, functions[index] as number) }
       : { name, kind },
   )
+}
+
+function tableEntriesOf({ tables }: Module): number {
+  return tables.reduce((sum, { type }) => sum + (type.limits.max ?? 0), 0)
 }
 
 function memoryOf(module: Module, cap: number): CoreManifest['memory'] {
