@@ -22,7 +22,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { RunOwner } from '../run-owner.ts'
 import { traceOf } from '../run-summary.ts'
 import { earlierOutput } from './earlier-output.ts'
-import { loadImage } from './load-image.ts'
+import { placeToReadFrom } from './known-standings.ts'
 import { EventCollector, foldEvents, pointOf } from './plan-record.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
 import { PlanSpans } from './plan-spans.ts'
@@ -97,29 +97,29 @@ export class HeldPlanRun {
     try {
       const head = await store.head(owner.run)
       const collector = new EventCollector()
-      const image = await loadImage(parts, owner, head)
+      const from = await placeToReadFrom(parts, owner, head)
       const imported = await importMarkOf(parts, owner)
       // Made once the journal was read; until then nothing is written.
       let shelves: ValueShelves | undefined
       let images: RunImages | undefined
-      let readBytes = 0
+      let bytes = from?.image.bytes ?? 0
       const values = new RunValues(store, head?.chain)
       const journalStore = writtenOn(
         store,
         () => shelves?.add(values.takeAdded()),
-        (length, bytes) => {
-          images?.noteWritten(length, bytes)
+        (length, more) => {
+          images?.noteWritten(length, more)
           parts.changed(owner)
         },
-        (bytes) => {
-          readBytes += bytes
+        (read) => {
+          bytes += read
         },
       )
       const { tenant, run } = owner
       const options = { store: journalStore, run, tenant, sealing: parts.sealing }
-      const journal = await Journal.open(options, lease, collector.add, image?.end)
+      const journal = await Journal.open(options, lease, collector.add, from?.end)
       if (journal.length === 0 && (await readCut(parts, owner)) !== undefined) throw endedForGood(run)
-      const { plan, state } = await foldEvents(run, collector.events, parts.plans, store, image)
+      const { plan, state } = await foldEvents(run, collector.events, parts.plans, store, from)
       const { key } = await useRunKey(parts, owner, state, values)
       shelves = new ValueShelves({ store, run, plan: plan.digest, lease, head })
       images = new RunImages({
@@ -130,7 +130,7 @@ export class HeldPlanRun {
         state,
         journal,
         shelves,
-        from: { records: image?.end.length ?? 0, imageBytes: image?.bytes ?? 0, bytes: readBytes },
+        from: { records: from?.image.records ?? 0, imageBytes: from?.image.imageBytes ?? 0, bytes },
       })
       const earlier = traceOf(head?.summary)
       return new HeldPlanRun({
@@ -242,8 +242,19 @@ export class HeldPlanRun {
     const { hold, images } = this.#parts
     this.#spans?.end()
     await images.settled()
-    if (!failed) await this.#tell(false)
+    if (!failed) {
+      await this.#tell(false)
+      this.#keep()
+    }
     await hold.giveBack()
+  }
+
+  /** Whoever looks at it next, or takes it, goes on from here. */
+  #keep(): void {
+    const { parts, owner, plan, state, journal, images } = this.#parts
+    const { length, digest } = journal.end
+    if (digest === undefined || state.events !== length) return
+    parts.standings.put(owner, { plan, state, end: { length, digest }, image: images.newest })
   }
 
   /** Tells lists that it is at work, and telemetry. */

@@ -15,10 +15,13 @@ import { checkImagePlace, type JournalImage, openImage } from '../../journal/jou
 import type { RunHead } from '../../ports/run-store.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { RunOwner } from '../run-owner.ts'
+import type { KnownStandings } from './known-standings.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
 import { type NamedImage, namedImage } from './value-shelves.ts'
 
 export interface ImageParts extends Pick<PlanRunParts, 'store' | 'sealing' | 'plans'> {
+  /** Left out, nothing is known from before. */
+  readonly standings?: KnownStandings | undefined
   readonly telemetry?: Pick<Telemetry, 'event'> | undefined
 }
 

@@ -15,6 +15,7 @@ import type { RepeatOptions, ResumeOptions, RunOptions } from '../options.ts'
 import type { Outcome } from '../outcome.ts'
 import type { RunOwner } from '../run-owner.ts'
 import type { WatchedStore } from '../watched-store.ts'
+import type { KnownStandings } from './known-standings.ts'
 import type { PlanShelf } from './plan-record.ts'
 import type { PlanGateOptions } from './plan-work.ts'
 import type { WasmTools } from './wasm-work.ts'
@@ -33,6 +34,7 @@ export interface PlanRunParts {
   readonly hostClock: Clock
   readonly entropy: Entropy
   readonly plans: PlanShelf
+  readonly standings: KnownStandings
   /** Versions of the tools of this runtime, for those that are named. @throws CaissonError `unknown_capability` */
   readonly tools: (names: readonly string[]) => Readonly<Record<string, Digest>>
   /** Whether the states that programs end in are recorded, as digests. */

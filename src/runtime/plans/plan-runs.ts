@@ -27,6 +27,7 @@ import {
   checkWhose,
 } from './check-plan-options.ts'
 import type { ForkOptions } from './fork-run.ts'
+import { KnownStandings } from './known-standings.ts'
 import { LiveRun } from './live-run.ts'
 import { refusePartName } from './part-names.ts'
 import { PlanShelf, planBytes } from './plan-record.ts'
@@ -40,7 +41,7 @@ import type {
 } from './plan-run.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
 import { keepWasm } from './plan-wasm.ts'
-import { readStanding } from './read-standing.ts'
+import { keepStanding, readStanding } from './read-standing.ts'
 import { readCut } from './run-cut.ts'
 import { RunHold } from './run-hold.ts'
 import { isSealed, runKeyOf, writeRunKey } from './run-key.ts'
@@ -62,7 +63,7 @@ interface FirstEvents {
 }
 
 /** What the runtime lends to all of them. */
-export type PlanRunsParts = Omit<PlanRunParts, 'changed' | 'plans'>
+export type PlanRunsParts = Omit<PlanRunParts, 'changed' | 'plans' | 'standings'>
 
 export class PlanRuns {
   readonly #parts: Omit<PlanRunParts, 'changed'>
@@ -70,7 +71,7 @@ export class PlanRuns {
   #closed = false
 
   constructor(parts: PlanRunsParts) {
-    this.#parts = { ...parts, plans: new PlanShelf() }
+    this.#parts = { ...parts, plans: new PlanShelf(), standings: new KnownStandings() }
   }
 
   async propose(proposed: Proposed, options: ProposeOptions): Promise<PlanRun> {
@@ -106,7 +107,9 @@ export class PlanRuns {
     this.#checkOpen()
     checkWhose(options)
     const owner = ownerOf(run, options)
-    const { plan, state } = await readStanding(this.#parts, owner)
+    const standing = await readStanding(this.#parts, owner)
+    const { plan, state } = standing
+    keepStanding(this.#parts, owner, standing)
     this.#checkOpen()
     const hasEnded = ENDED.has(state.status ?? 'proposed')
     // Nothing is driven any more: nobody else has to find this object.

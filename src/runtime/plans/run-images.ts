@@ -52,6 +52,11 @@ export class RunImages {
     this.#bytes = bytes
   }
 
+  /** The newest one, and the bytes of the journal since: for whoever goes on with the run. */
+  get newest(): RunImagesParts['from'] {
+    return { records: this.#shown, imageBytes: this.#imageBytes, bytes: this.#bytes }
+  }
+
   /** The store has acknowledged entries. @param length of the journal with them */
   noteWritten(length: number, bytes: number): void {
     this.#bytes += bytes

@@ -41,7 +41,7 @@ import type {
   ResumePlanOptions,
   StartOptions,
 } from './plan-run.ts'
-import { readStanding, requestOf, type Standing } from './read-standing.ts'
+import { keepStanding, readStanding, requestOf, type Standing } from './read-standing.ts'
 import type { RunCut } from './run-cut.ts'
 import { runEvents } from './run-events.ts'
 import { isSealed, openValues, runKeyOf } from './run-key.ts'
@@ -72,9 +72,12 @@ export class StoredPlanRun implements PlanRun {
     return this.#plan.digest
   }
 
-  async view(): Promise<RunView> {
-    const { parts, owner, isDriven } = this.#live
-    const standing = await readStanding(parts, owner)
+  view(): Promise<RunView> {
+    const { isDriven } = this.#live
+    return this.#look((standing) => this.#viewOf(standing, isDriven))
+  }
+
+  async #viewOf(standing: Standing, isDriven: boolean): Promise<RunView> {
     const { plan, state, point, request } = standing
     const isAtWork = isDriven || (wasInterrupted(state) && (await this.#live.isHeldElsewhere()))
     const view = {
@@ -87,18 +90,15 @@ export class StoredPlanRun implements PlanRun {
   }
 
   async input(): Promise<unknown> {
-    const { state, values } = await this.#read()
-    return values.load(state.input ?? { value: null })
+    return this.#lookAtValues((state, values) => values.load(state.input ?? { value: null }))
   }
 
   async requests(): Promise<readonly OpenRequest[]> {
-    const { state, values } = await this.#read()
-    return requestsOf(state, values)
+    return this.#lookAtValues(requestsOf)
   }
 
   async doubts(): Promise<readonly OpenDoubt[]> {
-    const { state, values } = await this.#read()
-    return doubtsOf(state, values)
+    return this.#lookAtValues(doubtsOf)
   }
 
   async approve(options: ApproveOptions): Promise<void> {
@@ -212,12 +212,19 @@ export class StoredPlanRun implements PlanRun {
   async outcome(): Promise<PlanOutcome> {
     const rest = await this.#live.rest()
     if (rest !== undefined) return rest
-    const { parts, owner } = this.#live
-    const standing = await readStanding(parts, owner)
-    const { state, point } = standing
-    const values = await openValues(parts, owner, state)
-    if (!(await this.#isImported(standing))) return outcomeOf(this.run, state, values, point)
-    return { run: this.run, used: state.used, status: 'frozen', ...(state.frozen ?? IMPORTED_STANDS), point }
+    return this.#look(async (standing) => {
+      const { parts, owner } = this.#live
+      const { state, point } = standing
+      const values = await openValues(parts, owner, state)
+      if (!(await this.#isImported(standing))) return outcomeOf(this.run, state, values, point)
+      return {
+        run: this.run,
+        used: state.used,
+        status: 'frozen',
+        ...(state.frozen ?? IMPORTED_STANDS),
+        point,
+      }
+    })
   }
 
   async #erased(state: RunState): Promise<Pick<RunView, 'erased'>> {
@@ -235,10 +242,18 @@ export class StoredPlanRun implements PlanRun {
     return mark?.length === end.length && mark.digest === end.digest
   }
 
-  async #read(): Promise<{ readonly state: RunState; readonly values: RunValues }> {
+  /** What is made of where it stands: nobody else has the state meanwhile. */
+  async #look<T>(make: (standing: Standing) => Promise<T>): Promise<T> {
     const { parts, owner } = this.#live
-    const { state } = await readStanding(parts, owner)
-    return { state, values: await openValues(parts, owner, state) }
+    const standing = await readStanding(parts, owner)
+    const made = await make(standing)
+    keepStanding(parts, owner, standing)
+    return made
+  }
+
+  #lookAtValues<T>(make: (state: RunState, values: RunValues) => Promise<T>): Promise<T> {
+    const { parts, owner } = this.#live
+    return this.#look(async ({ state }) => make(state, await openValues(parts, owner, state)))
   }
 
   /** @throws CaissonError `approval_mismatch` with `details: { widened }` where tools reach further than was approved */
