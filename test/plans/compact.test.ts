@@ -226,6 +226,9 @@ describe('a run whose journal was cut', () => {
       await using(store, async (runtime) => {
         const run = await runtime.planRun('r')
         expect(await run.outcome(), `after ${most} writes`).toMatchObject({ status: 'completed' })
+        expect(await runtime.verify('r', { signers: SIGNERS }), `after ${most} writes`).toMatchObject({
+          ok: true,
+        })
         await runtime.compact('r', { by: 'carol' })
         await store.collect({ graceMs: 0 })
         expect(await runtime.verify('r', { signers: SIGNERS })).toMatchObject({

@@ -187,6 +187,42 @@ describe('a run that was erased', () => {
     }
   })
 
+  it('is whole or erased, whenever the process dies, and is erased by the next one', async () => {
+    for (let most = 0; ; most += 1) {
+      const { store } = watched()
+      await using(store, (runtime) => completed(runtime))
+      let writes = 0
+      const dying = new Proxy(store, {
+        get(target, name) {
+          const method = Reflect.get(target, name)
+          if (typeof method !== 'function') return method
+          if (!['append', 'remove'].includes(String(name))) return method.bind(target)
+          return async (...args: unknown[]) => {
+            if (writes >= most) throw new Error('gone')
+            writes += 1
+            return method.apply(target, args)
+          }
+        },
+      })
+      const isErased = await using(dying, (runtime) =>
+        runtime.erase('r', { by: 'carol' }).then(
+          () => true,
+          () => false,
+        ),
+      )
+      await using(store, async (runtime) => {
+        expect(await runtime.verify('r', { signers: SIGNERS }), `after ${most} writes`).toMatchObject({
+          ok: true,
+        })
+        await runtime.erase('r', { by: 'carol' })
+        expect((await runtime.verify('r', { signers: SIGNERS })).erased).toMatchObject({ by: 'carol' })
+        expect((await store.runs()).some((name) => /^r\.[0-9a-f]{24}$/.test(name))).toBe(false)
+      })
+      if (isErased) break
+      expect(most).toBeLessThan(20)
+    }
+  })
+
   it('was half erased where the process died, and is erased by the next one', async () => {
     const { store } = watched()
     await using(store, (runtime) => completed(runtime))

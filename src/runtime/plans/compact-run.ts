@@ -1,4 +1,11 @@
-/** Cuts the journal of a run that has ended, and puts a statement of what it was in its place. */
+/**
+ * Cuts the journal of a run that has ended, and puts a statement of what it was in its place.
+ *
+ * Invariants
+ * 1. At every moment the run is whole or cut: the statement is there before the journal goes, and the logs of its programs,
+ *    by which a journal is verified, go after that.
+ * 2. Whoever cuts again what was cut half goes on where that stopped.
+ */
 import { sha256 } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 import type { RecordedEvent } from '../../graph/run/run-event.ts'
@@ -31,20 +38,16 @@ export async function compactRun(parts: VerifyParts, owner: RunOwner, by: string
         details: { status },
       })
     }
-    // What was cut before, and only half.
     if (history.cut === undefined) {
       await writeCut(parts, owner, history, by, hold)
       // Nothing is removed before what stands in its place was read back.
       await standingOfCut(parts, owner)
     }
-    for (const name of (await store.runs?.()) ?? [])
-      if (ownerOfPart(name) === owner.run && isProgramPart(name)) await hold.removePart(name)
-    if (store.remove === undefined) return
-    if (history.cut === undefined) await store.remove(owner.run, hold.lease)
+    if (history.cut === undefined) await store.remove?.(owner.run, hold.lease)
   } finally {
     await hold.giveBack()
   }
-  await showAgain(parts, owner)
+  await finishCut(parts, owner)
 }
 
 /** Everything that is still needed is on its list. What an earlier try left gives way once all of it is known. */
@@ -94,16 +97,21 @@ async function receiptDigests(parts: VerifyParts, owner: RunOwner): Promise<RunC
   }
 }
 
-/** Lists find it by its head, which went with its journal. */
-async function showAgain(parts: VerifyParts, owner: RunOwner): Promise<void> {
+/** Lists find it by its head, which went with its journal; the logs of its programs are of no use any more. */
+async function finishCut(parts: VerifyParts, owner: RunOwner): Promise<void> {
   const { store } = parts
   const { run } = owner
-  if ((await store.head(run)) !== undefined) return
-  const { plan, state } = await readStanding(parts, owner)
-  const summary = encodePlanSummary(summaryOf(plan, state, false, state.timeMs))
   const hold = await RunHold.take(parts, run)
   try {
-    await store.setHead(run, { version: 1, chain: [plan.digest], position: 0, summary }, hold.lease)
+    const { plan, state, head, cut } = await readStanding(parts, owner)
+    // It was removed by others meanwhile, and this is another one.
+    if (cut === undefined) return
+    if (head === undefined) {
+      const summary = encodePlanSummary(summaryOf(plan, state, false, state.timeMs))
+      await store.setHead(run, { version: 1, chain: [plan.digest], position: 0, summary }, hold.lease)
+    }
+    for (const name of (await store.runs?.()) ?? [])
+      if (ownerOfPart(name) === run && isProgramPart(name)) await hold.removePart(name)
   } finally {
     await hold.giveBack()
   }

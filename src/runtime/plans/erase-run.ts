@@ -30,11 +30,12 @@ export async function eraseRun(
   try {
     const state = await stateOf(parts, owner, unreadable)
     if (state !== undefined) checkErasable(owner.run, state)
+    if (!(await wasErased(parts, owner)))
+      await destroyRunKey(parts, owner, { by, atMs: parts.hostClock.now() }, hold)
+    // Without them the run could not be verified, as long as it is not erased.
     const names = (await parts.store.runs?.()) ?? []
     for (const name of names)
       if (ownerOfPart(name) === owner.run && isProgramPart(name)) await hold.removePart(name)
-    if (!(await wasErased(parts, owner)))
-      await destroyRunKey(parts, owner, { by, atMs: parts.hostClock.now() }, hold)
   } finally {
     await hold.giveBack()
   }

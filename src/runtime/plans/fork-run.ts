@@ -7,7 +7,7 @@
  * 2. What was under way in the world at the point, or waited for a person, is taken over by nobody: there is no fork then.
  * 3. It stands still until somebody confirms its point, and says where it comes from.
  */
-import { type Digest, isDigest } from '../../base/digest.ts'
+import type { Digest } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 import { isGuest } from '../../graph/plan/node-kinds.ts'
 import type { NodeState } from '../../graph/run/node-state.ts'
@@ -19,7 +19,7 @@ import { type PlanShelf, pointOf } from './plan-record.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
 import { wasmOf } from './plan-wasm.ts'
 import { openRequests } from './run-view.ts'
-import { refsOf } from './verify/event-checks.ts'
+import { storedOf } from './stored-values.ts'
 import { readEvidence } from './verify/evidence.ts'
 
 export interface ForkOptions {
@@ -101,16 +101,4 @@ function refused(why: string, nodes: readonly string[]): CaissonError {
   return new CaissonError('invalid_transition', `There is no fork at this point. ${why}`, {
     details: { nodes },
   })
-}
-
-function storedOf(events: readonly RecordedEvent[]): readonly Digest[] {
-  const stored = new Set<Digest>()
-  for (const event of events) {
-    for (const ref of refsOf(event)) {
-      if (!('digest' in ref)) continue
-      const { digest, pieces = [digest] } = ref as { digest: Digest; pieces?: readonly string[] }
-      for (const piece of pieces) if (isDigest(piece)) stored.add(piece)
-    }
-  }
-  return [...stored]
 }

@@ -39,9 +39,12 @@ export function isProgramPart(name: string): boolean {
   return /\.[0-9a-f]{24}$/.test(name)
 }
 
-/** Whether a part goes along where its run is taken elsewhere. */
+/**
+ * Whether a part goes along where its run is taken elsewhere. What was to stand in the place of a journal does not: who takes
+ * a run takes its journal, and an import that is interrupted would leave a run that was cut.
+ */
 export function isTaken(part: string): boolean {
-  return !part.endsWith('.imported')
+  return !part.endsWith('.imported') && !part.endsWith('.cut')
 }
 
 /** The run that a name is a part of; undefined for any other name. */

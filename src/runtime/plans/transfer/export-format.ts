@@ -15,7 +15,9 @@
  *
  * Invariants
  * 1. Nothing of a file is taken before all of it was compared with its digest, and with a key configured with its MAC.
- * 2. What a number announces is compared with the bytes that are left before anything is made of it.
+ * 2. What a number announces is compared with the bytes that are left before anything is made of it, and with what a run
+ *    has at most: a small file never makes a large host.
+ * 3. What no store takes (a head that is too long, an entry that is none) is refused here, and no file is made of it.
  */
 import { ByteReader } from '../../../base/byte-reader.ts'
 import { ByteWriter } from '../../../base/byte-writer.ts'
@@ -23,7 +25,7 @@ import { type Digest, digestBytes, digestOf } from '../../../base/digest.ts'
 import { CaissonError } from '../../../base/errors.ts'
 import type { RunHead } from '../../../ports/run-store.ts'
 import { findKey } from '../../../snapshot/container/checkpoint-keys.ts'
-import type { EntrySealOptions } from '../../../snapshot/run-log/entry-seal.ts'
+import { BARE_HEAD_BYTES, type EntrySealOptions } from '../../../snapshot/run-log/entry-seal.ts'
 import { sameBytes } from '../../../snapshot/same-bytes.ts'
 
 const MAGIC: Uint8Array = new TextEncoder().encode('caisrun\n')
@@ -32,6 +34,16 @@ const AUTHENTICATED = 1
 const DIGEST_BYTES = 32
 const MOST_BYTES = 1024 * 1024 * 1024
 const LONGEST_DOMAIN = 10_000
+/** Logs, entries, digests and blobs of one file. */
+const MOST_PIECES = 2_000_000
+/** What stores take. */
+const LONGEST_CHAIN = 1_024
+const LONGEST_SUMMARY = 16 * 1024
+const LARGEST_ENTRY = 64 * 1024 * 1024
+/** The least that each takes of a file. */
+const LOG_BYTES = 4
+const ENTRY_BYTES = 1 + BARE_HEAD_BYTES
+const BLOB_BYTES = DIGEST_BYTES + 1
 
 export interface ExportedLog {
   readonly name: string
@@ -49,11 +61,12 @@ export interface ExportedRun {
 
 type Sealing = Pick<EntrySealOptions, 'ports' | 'keys'>
 
-/** @throws CaissonError `checkpoint_too_large` for a run of more than 1 GiB */
+/** @throws CaissonError `checkpoint_too_large` for a run of more than 1 GiB, or of more pieces than are taken back */
 export function encodeExport(
   { run, tenant, logs, blobs }: ExportedRun,
   { ports, keys = {} }: Sealing,
 ): Uint8Array {
+  if (piecesOf(logs) + blobs.size > MOST_PIECES) throw tooMany()
   const writer = new ByteWriter()
   const take = (bytes: Uint8Array): void => {
     writer.varint(bytes.length)
@@ -101,9 +114,9 @@ export function decodeExport(bytes: Uint8Array, sealing: Sealing): ExportedRun {
   const run = readName(reader)
   const tenant = decodeText(body.take(LONGEST_DOMAIN), reader)
   const logs: ExportedLog[] = []
-  for (let left = body.count(); left > 0; left -= 1) logs.push(readLog(body))
+  for (let left = body.count(LOG_BYTES); left > 0; left -= 1) logs.push(readLog(body))
   const blobs = new Map<Digest, Uint8Array>()
-  for (let left = body.count(); left > 0; left -= 1) {
+  for (let left = body.count(BLOB_BYTES); left > 0; left -= 1) {
     const digest = digestOf(reader.raw(DIGEST_BYTES))
     if (blobs.has(digest)) throw reader.corrupted('a blob is there twice')
     blobs.set(digest, body.take())
@@ -116,22 +129,32 @@ export function decodeExport(bytes: Uint8Array, sealing: Sealing): ExportedRun {
 class Body {
   readonly reader: ByteReader
   readonly #end: number
+  /** How many more pieces there may be. */
+  #left: number = MOST_PIECES
 
   constructor(reader: ByteReader, end: number) {
     this.reader = reader
     this.#end = end
   }
 
-  /** How many there are of something that takes a byte at least. */
-  count(): number {
+  /** How many there are of something that takes so many bytes at least. */
+  count(bytes: number): number {
+    const count = this.#within(bytes)
+    this.#left -= count
+    if (this.#left < 0) throw this.reader.corrupted('it has more pieces than a run has')
+    return count
+  }
+
+  #within(bytes: number): number {
     const count = this.reader.varint()
-    if (count > this.#end - this.reader.offset) throw this.reader.corrupted('it announces more than there is')
+    if (count > (this.#end - this.reader.offset) / bytes)
+      throw this.reader.corrupted('it announces more than there is')
     return count
   }
 
   take(most: number = Number.POSITIVE_INFINITY): Uint8Array {
-    const length = this.count()
-    if (length > most) throw this.reader.corrupted('a text is too long')
+    const length = this.#within(1)
+    if (length > most) throw this.reader.corrupted('a part of it is too long')
     return this.reader.raw(length)
   }
 }
@@ -143,16 +166,26 @@ function readLog(body: Body): ExportedLog {
   if (hasHead > 1) throw reader.corrupted('a head is neither there nor not')
   const head = hasHead === 1 ? readHead(body) : undefined
   const entries: Uint8Array[] = []
-  for (let left = body.count(); left > 0; left -= 1) entries.push(body.take())
+  for (let left = body.count(ENTRY_BYTES); left > 0; left -= 1) entries.push(readEntry(body))
+  if (head === undefined && entries.length === 0) throw reader.corrupted('a log of it has nothing')
+  if ((head?.position ?? 0) > entries.length) throw reader.corrupted('a head is beyond the end of its log')
   return { name, head, entries }
+}
+
+function readEntry(body: Body): Uint8Array {
+  const entry = body.take(LARGEST_ENTRY)
+  if (entry.length < BARE_HEAD_BYTES) throw body.reader.corrupted('an entry is none')
+  return entry
 }
 
 function readHead(body: Body): ExportedLog['head'] {
   const { reader } = body
   const position = reader.varint()
   const chain: Digest[] = []
-  for (let left = body.count(); left > 0; left -= 1) chain.push(digestOf(reader.raw(DIGEST_BYTES)))
-  return { position, chain, summary: body.take() }
+  const length = body.count(DIGEST_BYTES)
+  if (length > LONGEST_CHAIN) throw reader.corrupted('a head names too much')
+  for (let left = length; left > 0; left -= 1) chain.push(digestOf(reader.raw(DIGEST_BYTES)))
+  return { position, chain, summary: body.take(LONGEST_SUMMARY) }
 }
 
 /** Reads what it is, and compares it with its digest and its MAC. */
@@ -226,6 +259,20 @@ function refused(what: string): CaissonError {
   return new CaissonError('checkpoint_refused', `The exported run is not taken: ${what}.`, {
     details: { differs: 'export' },
   })
+}
+
+function piecesOf(logs: readonly ExportedLog[]): number {
+  return logs.reduce((sum, { head, entries }) => sum + 1 + entries.length + (head?.chain.length ?? 0), 0)
+}
+
+function tooMany(): CaissonError {
+  return new CaissonError(
+    'checkpoint_too_large',
+    `An exported run has at most ${MOST_PIECES} entries and values.`,
+    {
+      details: { limit: MOST_PIECES },
+    },
+  )
 }
 
 function tooLarge(): CaissonError {

@@ -2,7 +2,8 @@
  * Takes a run of a plan over into a store, under its own name: its entries are authenticated for it.
  *
  * Invariants
- * 1. All of it is read as it would be in a store, before anything is written: chain, MACs, events, plan, image, blobs.
+ * 1. All of it is read as it would be in a store, before anything is written: chain, MACs, events, plan, image, blobs, and that
+ *    everything which the journal names is on a list.
  * 2. It is there whole or not at all: its journal comes last, at once.
  * 3. It is read-only until somebody resumes it with the digest of exactly the point at which it stands.
  */
@@ -14,13 +15,15 @@ import { encodePlanSummary, type PlanSummary } from '../../plan-summary.ts'
 import type { RunOwner } from '../../run-owner.ts'
 import type { WatchedStore } from '../../watched-store.ts'
 import { loadImage } from '../load-image.ts'
-import { isTaken, ownerOfPart } from '../part-names.ts'
+import { cutName, isTaken, ownerOfPart } from '../part-names.ts'
 import { PlanShelf } from '../plan-record.ts'
 import type { PlanRunParts } from '../plan-run-parts.ts'
-import { readHistory, type Standing } from '../read-standing.ts'
+import { wasmOf } from '../plan-wasm.ts'
+import { type History, readHistory, type Standing } from '../read-standing.ts'
 import { readCut } from '../run-cut.ts'
 import { RunHold } from '../run-hold.ts'
 import { summaryOf } from '../run-view.ts'
+import { storedOf } from '../stored-values.ts'
 import { decodeExport, type ExportedLog, type ExportedRun } from './export-format.ts'
 import { markImported } from './import-mark.ts'
 
@@ -48,22 +51,40 @@ export async function readExport(
       details: { differs: 'tenant' },
     })
   }
-  const [own, ...others] = exported.logs
+  const [own, ...others] = exported.logs.filter(({ name }) => name !== cutName(run))
   const isWhole = own?.name === run && isRunName(run) && ownerOfPart(run) === undefined
   if (!isWhole || !others.every(({ name }) => isRunName(name) && ownerOfPart(name) === run && isTaken(name)))
     throw new CaissonError('corrupted', 'The exported run has names that no part of it can have.')
   if (new Set(others.map(({ name }) => name)).size !== others.length)
     throw new CaissonError('corrupted', 'The exported run has a part twice.')
   for (const [digest, blob] of exported.blobs) await checkBlob(parts, digest, blob)
-  const store = storeOf(exported)
+  const logs = [own, ...others]
+  const store = storeOf({ ...exported, logs })
   const reading = { store, sealing: parts.sealing, plans: new PlanShelf() }
-  const standing = await readHistory(reading, { ...whose, run })
+  const standing = await readHistory(reading, { ...whose, run }).catch((cause: unknown) => {
+    if (!CaissonError.is(cause, 'not_found')) throw cause
+    throw new CaissonError('corrupted', `The exported run lacks something: ${cause.message}`, { cause })
+  })
   await loadImage(reading, { ...whose, run }, standing.head)
-  for (const { head } of exported.logs)
-    for (const digest of head?.chain ?? [])
-      if (!exported.blobs.has(digest))
-        throw new CaissonError('corrupted', `The exported run lacks ${digest}.`, { details: { digest } })
-  return { exported, standing }
+  checkListed(logs, exported.blobs, standing)
+  return { exported: { ...exported, logs }, standing }
+}
+
+/** What is on a list is there, and what the journal names is on one: elsewhere it would be collected. */
+function checkListed(
+  logs: readonly ExportedLog[],
+  blobs: ExportedRun['blobs'],
+  { plan, events }: Pick<History, 'plan' | 'events'>,
+): void {
+  const listed = new Set(logs.flatMap(({ head }) => head?.chain ?? []))
+  for (const digest of listed)
+    if (!blobs.has(digest))
+      throw new CaissonError('corrupted', `The exported run lacks ${digest}.`, { details: { digest } })
+  for (const digest of [plan.digest, ...wasmOf(plan.plan), ...storedOf(events)])
+    if (!listed.has(digest))
+      throw new CaissonError('corrupted', `The exported run has ${digest} on no list.`, {
+        details: { digest },
+      })
 }
 
 /** @throws CaissonError `already_exists`, `store_conflict`, `lease_lost`, `unsupported`, `store_failed` */
@@ -87,7 +108,9 @@ export async function writeImport(parts: ImportParts, { exported, standing }: Re
     // What the journal names is on a list before the journal is there.
     await store.setHead(run, { version, chain, position: 0, summary }, lease)
     await store.append(run, 0, copies(own.entries), lease)
-    if (position > 0) await store.setHead(run, { version: version + 1, chain, position, summary }, lease)
+    if (position === 0) return
+    // By its image it is read faster. It is there without, too.
+    await store.setHead(run, { version: version + 1, chain, position, summary }, lease).catch(() => {})
   } finally {
     await hold.giveBack()
   }
