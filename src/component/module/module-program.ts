@@ -6,89 +6,52 @@
  */
 import { CaissonError } from '../../base/errors.ts'
 import { showCount } from '../../base/show-count.ts'
+import { type GuestWorld, worldBytes, worldProblem } from './guest-world.ts'
+import { areModuleCalls, callTexts, type ModuleCall } from './module-call.ts'
 
-/** A directory that the guest finds opened. */
-export interface ModuleDirectory {
-  /** Where it sees it: an absolute path. */
-  readonly guestPath: string
-  readonly writable: boolean
-  /** The files of a directory in memory, by relative path; null for one that the host brings (a real directory). */
-  readonly files: Readonly<Record<string, Uint8Array>> | null
-}
-
-export interface ModuleProgram {
+export interface ModuleProgram extends GuestWorld {
   readonly kind: 'module'
   readonly version: 1
-  /** The export that is run: `_start` of a command. It takes no parameters. */
-  readonly entry: string
-  /** The first is the program's name. */
-  readonly args: readonly string[]
-  readonly env: Readonly<Record<string, string>>
-  readonly stdin: Uint8Array
-  readonly directories: readonly ModuleDirectory[]
-  /** Whether it has a clock, and randomness. */
-  readonly clock: boolean
-  readonly random: boolean
+  /** The export that is run: `_start` of a command, without parameters. Or calls of a reactor, in order. */
+  readonly entry: string | readonly ModuleCall[]
+  /** Calls before it, in a world that is the same for all runs (`start-up.ts`). */
+  readonly startUp?: readonly ModuleCall[]
+  /** What becomes of imports that nobody grants; left out, the module is refused. */
+  readonly missing?: 'trap'
 }
-
-const MOST_TEXTS = 10_000
-const MOST_DIRECTORIES = 100
-const MOST_FILES = 100_000
 
 /** @throws CaissonError `corrupted` */
 export function parseModuleProgram(given: unknown): ModuleProgram {
   const program = given as Partial<ModuleProgram> | null | undefined
-  if (!isRecord(program) || program.kind !== 'module' || program.version !== 1) throw refuse('it is none')
-  const { entry, args, env, stdin, directories, clock, random } = program
-  if (typeof entry !== 'string' || entry.length > 1_000) throw refuse('its entry is no name')
-  if (!isTexts(args)) throw refuse('its arguments are no texts')
-  if (!isRecord(env) || !isTexts(Object.values(env))) throw refuse('its environment holds no texts')
-  if (!(stdin instanceof Uint8Array)) throw refuse('its standard input is no bytes')
-  if (typeof clock !== 'boolean' || typeof random !== 'boolean') throw refuse('it has no clock')
-  if (!Array.isArray(directories) || directories.length > MOST_DIRECTORIES || !directories.every(isDirectory))
-    throw refuse('its directories are none')
+  if (typeof program !== 'object' || program?.kind !== 'module' || program.version !== 1)
+    throw refuse('it is none')
+  const { entry, startUp, missing } = program
+  const isName = typeof entry === 'string' && entry.length <= 1_000
+  if (!isName && !areModuleCalls(entry)) throw refuse('its entry is neither a name nor calls')
+  if (startUp !== undefined && !areModuleCalls(startUp)) throw refuse('its start-up is no list of calls')
+  if (missing !== undefined && missing !== 'trap') throw refuse('it says nothing known of what is missing')
+  const problem = worldProblem(program)
+  if (problem !== undefined) throw refuse(problem)
   return program as ModuleProgram
 }
 
 /** Bytes that it brings into the guest. */
-export function programBytes({ args, env, stdin, directories }: ModuleProgram): number {
-  const texts = [...args, ...Object.entries(env).flat()]
-  const files = directories.flatMap(({ files }) => Object.values(files ?? {}))
-  return (
-    texts.reduce((sum, text) => sum + text.length, stdin.length) +
-    files.reduce((sum, bytes) => sum + bytes.length, 0)
-  )
+export function programBytes(program: ModuleProgram): number {
+  const { entry, startUp = [] } = program
+  return worldBytes(program) + callTexts([...startUp, ...(typeof entry === 'string' ? [] : entry)])
 }
 
 /** @throws CaissonError `value_too_large` for a program that could not be written down */
-export function checkProgramSize(program: ModuleProgram, most: number): void {
-  const bytes = programBytes(program)
+export function checkProgramSize(
+  program: GuestWorld,
+  most: number,
+  bytes: number = worldBytes(program),
+): void {
   if (bytes <= most) return
   throw new CaissonError(
     'value_too_large',
-    `Input, files, arguments and environment of the module take ${showCount(bytes)} bytes; limit bytesIn allows ${showCount(most)}.`,
+    `Input, files, arguments and environment of the guest take ${showCount(bytes)} bytes; limit bytesIn allows ${showCount(most)}.`,
   )
-}
-
-function isDirectory(given: unknown): boolean {
-  if (!isRecord(given)) return false
-  const { guestPath, writable, files } = given
-  if (typeof guestPath !== 'string' || typeof writable !== 'boolean') return false
-  if (files === null) return true
-  const contents = isRecord(files) ? Object.values(files) : undefined
-  return (
-    contents !== undefined &&
-    contents.length <= MOST_FILES &&
-    contents.every((bytes) => bytes instanceof Uint8Array)
-  )
-}
-
-function isTexts(given: unknown): boolean {
-  return Array.isArray(given) && given.length <= MOST_TEXTS && given.every((text) => typeof text === 'string')
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function refuse(what: string): CaissonError {

@@ -38,6 +38,12 @@ export class ModuleRandom implements WasiRandom {
     this.#drawn = position
   }
 
+  /** The stream of another seed, from its beginning. */
+  restart(seed: Uint8Array): void {
+    this.#input.set(seed)
+    this.#drawn = 0n
+  }
+
   #block(number: bigint): Uint8Array {
     new DataView(this.#input.buffer).setBigUint64(this.#input.length - 8, number, true)
     return this.#sha256(this.#input)

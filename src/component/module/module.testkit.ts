@@ -58,8 +58,10 @@ export interface Wanted {
 
 export function openModule(code: ModuleCode, wanted: Wanted = {}): OpenedModule {
   const { program, limits, capabilities = [], sync = () => undefined, monotonic = () => 0 } = wanted
+  const { images, ...rest } = code
   const machine = new ModuleMachine({
-    ...code,
+    ...rest,
+    images: images('test'),
     wasi: wasiSource,
     syncCalls: { call: sync },
     monotonic,

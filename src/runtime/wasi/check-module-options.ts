@@ -11,6 +11,7 @@ import {
   trueOrFalse,
   wholeFrom,
 } from '../../base/option-checks.ts'
+import { areModuleCalls } from '../../component/module/module-call.ts'
 import type { PrepareModuleOptions, ResumeModuleOptions, RunModuleOptions } from './module-options.ts'
 
 const LONGEST_NAME = 1_000
@@ -32,7 +33,12 @@ const RUN: OptionChecks<RunModuleOptions> = {
   directories: [isRecordOfObjects, 'an object of directories by absolute path'],
   clock: trueOrFalse,
   random: trueOrFalse,
-  entry: [isShortText, `a text of at most ${LONGEST_NAME} characters`],
+  entry: [
+    (value) => isShortText(value) || areModuleCalls(value),
+    `a text of at most ${LONGEST_NAME} characters, or a list of calls: { name, args }`,
+  ],
+  startUp: [areModuleCalls, 'a list of calls: { name, args }'],
+  missing: oneOf('refuse', 'trap'),
   grants: anything, // the gate says itself what grants are
   guard: anything,
   seed: anything,

@@ -1,5 +1,6 @@
 /** What an embedder gives for a WASI module, and gets of it. */
 import type { CoreManifest } from '../../component/core/core-manifest.ts'
+import type { ModuleCall } from '../../component/module/module-call.ts'
 import type { ModuleResult } from '../../component/module/module-end.ts'
 import type { CompiledModule } from '../../ports/engine-source.ts'
 import type { PreparedStore } from '../../ports/prepared-store.ts'
@@ -86,8 +87,22 @@ export interface RunModuleOptions
   readonly clock?: boolean
   /** Seeded randomness; default true. */
   readonly random?: boolean
-  /** The exported function without parameters that is run; a reactor is initialised before. Default `_start`. */
-  readonly entry?: string
+  /**
+   * What is run: an exported function without parameters (default `_start`), or, of a reactor, calls of exports that take
+   * texts and lists of texts by the canonical ABI. A reactor is initialised before.
+   */
+  readonly entry?: string | readonly ModuleCall[]
+  /**
+   * Asks for a start-up that is the same for all runs, and so is done once: what a command does before it reads standard
+   * input (`[]`; see `startImage`), or the initialising of a reactor and these calls. It has time zero and fixed
+   * randomness, until it asks for something else; then it goes on as a part of this run.
+   */
+  readonly startUp?: readonly ModuleCall[]
+  /**
+   * What becomes of function imports that neither WASI has nor a grant gives. `refuse`, the default: the module is not
+   * run (`missing_imports`). `trap`: a call of one ends the guest, `failed` with code `not_granted`.
+   */
+  readonly missing?: 'refuse' | 'trap'
 }
 
 /** Options of a kept run of a module that is gone on with. */

@@ -47,6 +47,7 @@ interface ModulePreparationParts {
 export class ModulePreparation {
   readonly #parts: ModulePreparationParts
   readonly #codes = new Map<string, Promise<ModuleCode>>()
+  readonly #prepared = new WeakMap<PreparedModule, Promise<ModuleCode>>()
 
   constructor(parts: ModulePreparationParts) {
     this.#parts = parts
@@ -58,8 +59,8 @@ export class ModulePreparation {
     memoryBytes: number,
     options: PrepareModuleOptions,
   ): Promise<ModuleCode> {
-    if (!(given instanceof Uint8Array)) return this.#compile(given)
-    const bytes = given.slice()
+    if (!(given instanceof Uint8Array)) return this.#known(given)
+    const bytes = new Uint8Array(given)
     const { sha256 } = this.#parts.pageTools
     const key = `${digestOf(sha256(bytes))} ${memoryBytes} ${options.suspendable ?? 'auto'}`
     let code = this.#codes.get(key)
@@ -67,6 +68,16 @@ export class ModulePreparation {
       code = this.prepare(bytes, memoryBytes, options).then((prepared) => this.#compile(prepared))
       this.#keep(key, code)
     }
+    return code
+  }
+
+  /** One that was prepared is compiled once, and goes when nobody has it any more. */
+  #known(prepared: PreparedModule): Promise<ModuleCode> {
+    const known = this.#prepared.get(prepared)
+    if (known !== undefined) return known
+    const code = this.#compile(prepared)
+    code.catch(() => this.#prepared.delete(prepared))
+    this.#prepared.set(prepared, code)
     return code
   }
 
@@ -86,7 +97,7 @@ export class ModulePreparation {
     options: PrepareModuleOptions,
   ): Promise<PreparedModule> {
     inspectBinary(given, 'module')
-    const bytes = given.slice()
+    const bytes = new Uint8Array(given)
     const { tools, profile, checkpoints, pageTools } = this.#parts
     const suspends = this.#suspends(bytes, options.suspendable ?? 'auto')
     const version = tools.asyncifyVersion ?? 'none'

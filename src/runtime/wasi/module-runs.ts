@@ -13,6 +13,7 @@ import { neutralPageTools } from '../../snapshot/neutral-page-tools.ts'
 import { type GuestCode, GuestRuns, type GuestRunsParts, type KeptPlace } from '../guest-runs.ts'
 import { limitsOf } from '../machine-start.ts'
 import type { RepeatOptions } from '../options.ts'
+import { DEFAULT_DOMAIN } from '../run-owner.ts'
 import { checkPrepareModule, checkResumeModule, checkRunModule } from './check-module-options.ts'
 import type {
   ModuleOutcome,
@@ -29,7 +30,7 @@ export interface ModuleRunsParts extends GuestRunsParts {
   readonly profile: 'v8' | 'portable'
 }
 
-type Preparing = Pick<RunModuleOptions, 'directories' | 'limits'> & PrepareModuleOptions
+type Preparing = Pick<RunModuleOptions, 'directories' | 'domain' | 'limits'> & PrepareModuleOptions
 
 export class ModuleRuns {
   readonly #parts: ModuleRunsParts
@@ -64,12 +65,16 @@ export class ModuleRuns {
   ): Promise<ModuleOutcome> {
     checkRunModule(options)
     checkModule(module)
-    const draft = this.start(options)
+    const draft = this.#start(options)
     return this.#runs.run(await this.#guest(module, options), draft, options, place)
   }
 
   /** What its machine is started with, but for what it may call. @throws CaissonError as `run` */
-  start(options: RunModuleOptions): MachineStart {
+  async start(_module: Uint8Array, options: RunModuleOptions): Promise<MachineStart> {
+    return this.#start(options)
+  }
+
+  #start(options: RunModuleOptions): MachineStart {
     const { bounds, platform } = this.#parts
     return moduleStart(options, [], bounds, platform)
   }
@@ -111,7 +116,7 @@ export class ModuleRuns {
 
   async #guest(module: Uint8Array | PreparedModule, options: Preparing): Promise<GuestCode> {
     const { memoryBytes } = limitsOf(options.limits, this.#parts.bounds)
-    const code: ModuleCode = await this.#preparation.code(module, memoryBytes, options)
+    const { images, ...code }: ModuleCode = await this.#preparation.code(module, memoryBytes, options)
     const { clock, pageTools = neutralPageTools } = this.#parts.platform
     return {
       engine: code.engine,
@@ -119,6 +124,7 @@ export class ModuleRuns {
       open: (syncCalls, onDispose) =>
         new ModuleMachine({
           ...code,
+          images: images(options.domain ?? DEFAULT_DOMAIN),
           wasi: this.#tools.wasi,
           directories: options.directories,
           syncCalls,
