@@ -2,6 +2,7 @@
 import { CaissonError } from '../../src/base/errors.ts'
 import type { WasiDirectory, WasiFile, WasiTree } from '../../src/ports/wasi-files.ts'
 import type { WasiDirectoryGrant } from '../../src/ports/wasi-host.ts'
+import { ListingRoom } from './files/listing-room.ts'
 import { readOnlyDirectory, readOnlyFile } from './files/read-only.ts'
 
 export interface GrantedDirectory {
@@ -11,6 +12,8 @@ export interface GrantedDirectory {
   readonly tree: WasiTree
   readonly writable: boolean
   readonly root: WasiDirectory
+  /** Of all directories of the guest. */
+  readonly listings: ListingRoom
   /** Opens the root anew, where its tree was replaced by that of a checkpoint. */
   reopen(): void
 }
@@ -19,14 +22,15 @@ export interface GrantedDirectory {
 export function openGranted(grants: readonly WasiDirectoryGrant[]): readonly GrantedDirectory[] {
   const paths = new Set<string>()
   for (const { guestPath } of grants) {
-    if (!guestPath.startsWith('/') || guestPath.includes('\0') || paths.has(guestPath)) {
+    if (!guestPath.startsWith('/') || /[\0\p{Surrogate}]/u.test(guestPath) || paths.has(guestPath)) {
       throw new CaissonError(
         'invalid_argument',
-        `"${guestPath}" cannot be the place of a granted directory: it takes absolute paths, each once.`,
+        `"${guestPath}" cannot be the place of a granted directory: it takes absolute paths of text, each once.`,
       )
     }
     paths.add(guestPath)
   }
+  const listings = new ListingRoom()
   return grants.map(({ guestPath, tree, writable = false }, grant) => {
     const open = (): WasiDirectory => (writable ? tree.open() : readOnlyDirectory(tree.open()))
     let root = open()
@@ -35,6 +39,7 @@ export function openGranted(grants: readonly WasiDirectoryGrant[]): readonly Gra
       guestPath,
       tree,
       writable,
+      listings,
       get root() {
         return root
       },

@@ -114,10 +114,13 @@ function checkWorld({ limits, args, env }: WasiWorld): void {
     )
   }
   const texts = [...args, ...Object.entries(env).flat()]
-  if (texts.some((text) => text.includes('\0')) || Object.keys(env).some((name) => /^$|=/.test(name))) {
+  if (
+    texts.some((text) => /[\0\p{Surrogate}]/u.test(text)) ||
+    Object.keys(env).some((name) => /^$|=/.test(name))
+  ) {
     throw new CaissonError(
       'invalid_argument',
-      'Arguments and environment of a WASI guest hold no NUL, and names of variables no "=".',
+      'Arguments and environment of a WASI guest hold no NUL and no lone surrogates, and names of variables no "=".',
     )
   }
 }

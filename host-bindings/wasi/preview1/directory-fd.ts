@@ -66,7 +66,7 @@ export class DirectoryFd extends GuestFd {
   }
 
   override fd_close(): number {
-    this.#listed = undefined
+    this.#forget()
     // The root stays open for as long as the guest lives: another of its descriptors may be the same.
     return this.#isGranted ? wasi.ERRNO_SUCCESS : attempt(() => this.directory.close())
   }
@@ -129,7 +129,8 @@ export class DirectoryFd extends GuestFd {
   override fd_readdir_single(cookie: bigint): { ret: number; dirent: wasi.Dirent | null } {
     const { ret, value } = attemptFor(() => {
       this.require(wasi.RIGHTS_FD_READDIR)
-      if (cookie === 0n || this.#listed === undefined) this.#listed = this.#list()
+      if (cookie === 0n) this.#forget()
+      this.#listed ??= this.#list()
       const entry = cookie < BigInt(this.#listed.length) ? this.#listed[Number(cookie)] : undefined
       if (entry === undefined) return null
       return new wasi.Dirent(cookie + 1n, entry.inode, entry.name, fileTypeOf(entry.kind))
@@ -239,16 +240,23 @@ export class DirectoryFd extends GuestFd {
     return { ret, filestat: value }
   }
 
+  #forget(): void {
+    if (this.#listed !== undefined) this.#granted.listings.give(this.#listed.length)
+    this.#listed = undefined
+  }
+
   #list(): readonly WasiDirectoryEntry[] {
     const { inode } = this.directory.stat()
     const entries = this.directory.entries()
     if (entries.length > MAX_ENTRIES) throw new FileFailure('overflow')
-    return [
+    const listed: readonly WasiDirectoryEntry[] = [
       { name: '.', kind: 'directory', inode },
       // What is above is nobody's business: the same number.
       { name: '..', kind: 'directory', inode },
       ...entries,
     ]
+    this.#granted.listings.take(listed.length)
+    return listed
   }
 }
 

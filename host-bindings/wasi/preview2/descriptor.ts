@@ -2,6 +2,7 @@
 import type { WasiDirectory, WasiFileKind, WasiFileStat } from '../../../src/ports/wasi-files.ts'
 import type { WasiResourceState } from '../../../src/ports/wasi-host.ts'
 import { FileFailure } from '../files/file-failure.ts'
+import type { ListingRoom } from '../files/listing-room.ts'
 import {
   hardLinkAt,
   makeDirectoryAt,
@@ -75,13 +76,20 @@ const TYPES: Readonly<Record<WasiFileKind, string>> = {
 /** What a guest lists. */
 export class DirectoryEntryStream extends Resource {
   readonly #entries: { readonly type: string; readonly name: string }[]
+  readonly #room: ListingRoom | undefined
+  readonly #taken: number
 
+  /** @param room where it is counted @throws FileFailure `too-many-open` */
   constructor(
     context: Preview2Context,
     entries: readonly { readonly type: string; readonly name: string }[],
+    room: ListingRoom | undefined,
   ) {
+    room?.take(entries.length)
     super(context.resources)
     this.#entries = [...entries]
+    this.#room = room
+    this.#taken = entries.length
   }
 
   readDirectoryEntry(): { readonly type: string; readonly name: string } | undefined {
@@ -90,6 +98,10 @@ export class DirectoryEntryStream extends Resource {
 
   override state(): Omit<WasiResourceState, 'id'> {
     return { kind: 'directory-entry-stream', data: { entries: [...this.#entries] } }
+  }
+
+  protected override release(): void {
+    this.#room?.give(this.#taken)
   }
 }
 
@@ -188,6 +200,7 @@ export class Descriptor extends Resource {
       return new DirectoryEntryStream(
         this.#context,
         entries.map(({ name, kind }) => ({ type: TYPES[kind], name })),
+        this.#granted.listings,
       )
     })
   }

@@ -63,7 +63,7 @@ export function restoreResource(
       restoreOutput(context, granted, streams, held)
       return
     case 'directory-entry-stream':
-      new DirectoryEntryStream(context, entriesOf(held.entries))
+      new DirectoryEntryStream(context, entriesOf(held.entries), granted[0]?.listings)
       return
     case 'descriptor':
       restoreDescriptor(context, granted, held)
