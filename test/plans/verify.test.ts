@@ -107,6 +107,13 @@ describe('verifying an honest run', () => {
     receipts = await runtime.receipts('r')
   })
 
+  it('says which programs it cannot execute where there are no such tools: that is no difference', async () => {
+    const here = await open({ store, checkpoints: { keys }, capabilities: [] })
+    const { ok, executed, unchecked } = await here.verify('r')
+    expect({ ok, executed }).toEqual({ ok: true, executed: 1 })
+    expect(unchecked).toMatchObject([{ node: 'many', why: expect.stringContaining('prices.lookup') }])
+  })
+
   it('accepts it, executes its programs again, and asks nobody', async () => {
     const { ok, difference, executed, unchecked, signed, events } = await runtime.verify('r', {
       signers: [PUBLIC],

@@ -163,5 +163,4 @@ const OF_THE_LOG: ReadonlySet<string> = new Set([
   'corrupted',
   'checkpoint_refused',
   'engine_mismatch',
-  'unknown_capability',
 ])

@@ -128,6 +128,12 @@ function trustedOf(
   throw new CaissonError('unsupported', `This platform has no way to check signatures of ${what}.`)
 }
 
+/** Of a program that may call what there is not here: that says nothing about the run. */
+function whyNotHere(error: unknown): string {
+  if (CaissonError.is(error, 'unknown_capability')) return `It cannot be executed here. ${error.message}`
+  throw error
+}
+
 async function stateOf(parts: VerifyParts, events: Evidence['events']): Promise<RunState> {
   const [first] = events
   if (first?.type !== 'proposed')
@@ -307,7 +313,7 @@ class Walk {
             signal: this.#signal,
           },
           attempt,
-        )
+        ).catch(whyNotHere)
         if (why === undefined) this.executed += 1
         else this.unchecked.push({ node: attempt.path, position: attempt.position, why })
       })
