@@ -34,7 +34,12 @@ export type {
 export type { PrebuiltComponent, PrebuiltManifest } from '../component/prebuilt-manifest.ts'
 export { type DefinedPlan, definePlan } from '../graph/plan/define-plan.ts'
 export { diffPlans, needsApproval, type PlanChange } from '../graph/plan/diff-plan.ts'
-export { embedSources, type ReadProgram, type ReadSource } from '../graph/plan/embed-sources.ts'
+export {
+  embedSources,
+  type ReadProgram,
+  type ReadSource,
+  type ReadWasm,
+} from '../graph/plan/embed-sources.ts'
 export { parsePlan } from '../graph/plan/parse-plan.ts'
 export type { Plan, PlanGrant, PlanNode, Scope, Template } from '../graph/plan/plan.ts'
 export { PLAN_JSON_SCHEMA } from '../graph/plan/plan-shape.ts'
@@ -88,6 +93,9 @@ export type {
   ComponentDirectoryGrant,
   ComponentWasiOptions,
   OpenComponentOptions,
+  ResumeComponentOptions,
+  RunComponentOptions,
+  RunComponentOutcome,
 } from '../runtime/components/component-options.ts'
 export type { Guest } from '../runtime/guest.ts'
 export type { GuestSession } from '../runtime/guest-session.ts'

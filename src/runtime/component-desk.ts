@@ -7,15 +7,19 @@ import type { PrebuiltComponent } from '../component/prebuilt-manifest.ts'
 import type { PreparedComponents } from './components/component-code.ts'
 import type { ComponentOpenerParts } from './components/component-opener.ts'
 import type { OpenComponentOptions } from './components/component-options.ts'
+import type { ComponentRuns, ComponentRunsParts } from './components/component-runs.ts'
 import { limitsOf } from './machine-start.ts'
 
+type ComponentDeskParts = ComponentOpenerParts & ComponentRunsParts
+
 export class ComponentDesk {
-  readonly #parts: ComponentOpenerParts
+  readonly #parts: ComponentDeskParts
   readonly #kept: PreparedComponents = new Map()
+  #runs: ComponentRuns | undefined
   #closed = false
 
   /** @param parts what the runtime lends */
-  constructor(parts: ComponentOpenerParts) {
+  constructor(parts: ComponentDeskParts) {
     this.#parts = parts
   }
 
@@ -33,6 +37,14 @@ export class ComponentDesk {
     const component = await openComponent(this.#parts, source, options, this.#kept)
     this.#checkOpen()
     return component
+  }
+
+  /** Those that are run to their end. @throws CaissonError `disposed` */
+  async runs(): Promise<ComponentRuns> {
+    const { ComponentRuns } = await import('./components/component-runs.ts')
+    this.#checkOpen()
+    this.#runs ??= new ComponentRuns(this.#parts, this.#kept)
+    return this.#runs
   }
 
   #checkOpen(): void {

@@ -12,8 +12,8 @@ import { driveMachine } from '../machine/driver.ts'
 import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
 import type { SessionOptions } from '../machine/session.ts'
 import type { Machine, MachineStart, SyncCalls } from '../machine/turn.ts'
-import type { RunStore } from '../ports/run-store.ts'
 import type { PageTree } from '../snapshot/page-tree.ts'
+import { checkResumeOptions } from './check-options.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { finalDigest } from './final-digest.ts'
 import type { GateOwn, GateWanted } from './gate-maker.ts'
@@ -28,7 +28,7 @@ import { repeatRun } from './repeat-run.ts'
 import { RunKeeper, type RunKeeperParts } from './run-keeper.ts'
 import { ownerOf, runOwnerOf } from './run-owner.ts'
 import type { Under } from './run-span.ts'
-import { watchedStore } from './watched-store.ts'
+import { type WatchedStore, watchedStore } from './watched-store.ts'
 
 /** What the runtime lends. */
 export interface GuestRunsParts {
@@ -68,7 +68,7 @@ export type GuestOutcome = Outcome & { readonly output?: GuestOutput }
 /** Where a run is kept that is a part of another one. */
 export interface KeptPlace {
   /** Default: the runtime's. */
-  readonly store?: RunStore
+  readonly store?: WatchedStore
   /** What is kept is encrypted under it. */
   readonly key?: Uint8Array | undefined
   readonly under?: Under
@@ -164,6 +164,7 @@ export class GuestRuns {
     options: ResumeOptions,
     place: KeptPlace = {},
   ): Promise<GuestOutcome> {
+    checkResumeOptions(options)
     const last: LastOutput = {}
     const keeper = new RunKeeper(this.#keeperParts(code, options.signal, last, place))
     return complete(code, await keeper.resume(runOwnerOf(options, run), options), run, last)

@@ -34,7 +34,12 @@ import {
 } from './check-options.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { ComponentDesk } from './component-desk.ts'
-import type { OpenComponentOptions } from './components/component-options.ts'
+import type {
+  OpenComponentOptions,
+  ResumeComponentOptions,
+  RunComponentOptions,
+  RunComponentOutcome,
+} from './components/component-options.ts'
 import { failureHint } from './failure-hint.ts'
 import { finalDigest } from './final-digest.ts'
 import { GateMaker, type GateOwn, type GateWanted } from './gate-maker.ts'
@@ -208,8 +213,8 @@ class PooledRuntime implements Runtime {
       startOf: (source, own) => this.#startOf(source, this.#modules.open(own), []),
       keptIn: (store) => this.#keptIn(store),
       wasm: {
-        runModule: (wasm, own) => this.runModule(wasm, own),
-        openComponent: (wasm, own) => this.openComponent(wasm, own),
+        modules: () => this.#moduleRuns.load(),
+        components: () => this.#components.runs(),
       },
     })
   }
@@ -319,6 +324,18 @@ class PooledRuntime implements Runtime {
     options: OpenComponentOptions = {},
   ): Promise<OpenComponent> {
     return this.#components.open(source, options)
+  }
+
+  async runComponent(wasm: Uint8Array, options: RunComponentOptions = {}): Promise<RunComponentOutcome> {
+    return (await this.#components.runs()).run(wasm, options)
+  }
+
+  async resumeComponent(
+    run: string,
+    wasm: Uint8Array,
+    options: ResumeComponentOptions = {},
+  ): Promise<RunComponentOutcome> {
+    return (await this.#components.runs()).resume(run, wasm, options)
   }
 
   async runModule(

@@ -4,7 +4,12 @@ import type { PrebuiltComponent } from '../component/prebuilt-manifest.ts'
 import type { DefinedPlan } from '../graph/plan/define-plan.ts'
 import type { Plan } from '../graph/plan/plan.ts'
 import type { SignedReceipt } from '../journal/receipt.ts'
-import type { OpenComponentOptions } from './components/component-options.ts'
+import type {
+  OpenComponentOptions,
+  ResumeComponentOptions,
+  RunComponentOptions,
+  RunComponentOutcome,
+} from './components/component-options.ts'
 import type { Guest } from './guest.ts'
 import type { GuestSession } from './guest-session.ts'
 import type {
@@ -137,6 +142,21 @@ export interface Runtime {
     source: Uint8Array | PrebuiltComponent,
     options?: OpenComponentOptions,
   ): Promise<OpenComponent>
+  /**
+   * Opens a component, calls one export of it, and lets go of it: a guest that is run to its end, as `run` does with a program.
+   * Kept under a name (`run`), it is gone on with by `resumeComponent`.
+   * @throws CaissonError as `openComponent` and `run`; `unsupported` where it cannot wait for a capability that it is granted
+   */
+  runComponent(wasm: Uint8Array, options?: RunComponentOptions): Promise<RunComponentOutcome>
+  /**
+   * Goes on with a kept run of a component, as `resume` does with one of a program. It has to be the same component.
+   * @throws CaissonError as `resume` and `runComponent`
+   */
+  resumeComponent(
+    run: string,
+    wasm: Uint8Array,
+    options?: ResumeComponentOptions,
+  ): Promise<RunComponentOutcome>
   /**
    * Runs a WASI preview-1 module to its end: a command, or an export of another module. It finds what the options give it,
    * and nothing of this machine. Where it completed, `value` is a `ModuleResult`: exit code, output, files. Kept under a

@@ -135,6 +135,9 @@ async function goOn(
       runWasm: async () => {
         throw new Error('No wasm is in these plans.')
       },
+      resumeWasm: async () => {
+        throw new Error('No wasm is in these plans.')
+      },
       whose: {},
     })
     const runner = new Runner({

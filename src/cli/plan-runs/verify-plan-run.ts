@@ -3,6 +3,7 @@ import { parsePublicKey } from '../../../host-bindings/system/ed25519-keys.ts'
 import { CaissonError } from '../../base/errors.ts'
 import { clipText, escapeText } from '../../base/escape-text.ts'
 import { ruleOf } from '../../graph/plan/authority.ts'
+import { grantsOf } from '../../graph/plan/node-kinds.ts'
 import type { Plan } from '../../graph/plan/plan.ts'
 import { visitNodes } from '../../graph/plan/plan-code.ts'
 import type { Verification, VerifyOptions } from '../../runtime/plans/verify/verification.ts'
@@ -74,13 +75,13 @@ export async function verifyPlanRun(given: GivenFlags, io: CliIo): Promise<numbe
   }
 }
 
-/** Programs are given functions of the names that they had. @throws CliError usage where some are not there */
+/** Guests are given functions of the names that they had. @throws CliError usage where some are not there */
 async function checkTools(runtime: Runtime, name: string, there: readonly string[]): Promise<void> {
   const plan = await planOf(runtime, name)
   const wanted = new Set<string>()
   if (plan !== undefined) {
     visitNodes(plan, '', (node) => {
-      if (node.kind === 'program') for (const grant of node.grants ?? []) wanted.add(ruleOf(grant).capability)
+      for (const grant of grantsOf(node)) wanted.add(ruleOf(grant).capability)
     })
   }
   const missing = [...wanted].filter((one) => !there.includes(one))

@@ -132,6 +132,7 @@ function checkNode(
       break
     default:
       kindOf(node).check(node, at, problems)
+      checkGrants(node.grants, `${at}/grants`, around, problems)
   }
   if (isEffect(node)) checkEffect(node, at, scope, names, around, problems)
 }

@@ -6,6 +6,7 @@ import type { Shape } from './shape.ts'
 /** Shapes that kinds share with the rest of a plan. */
 export interface KindShapes {
   readonly template: Shape
+  readonly grants: Shape
   readonly limits: Shape
 }
 

@@ -52,5 +52,5 @@ export function isEffect(node: PlanNode): node is EffectNode {
 export function grantsOf(
   node: Pick<PlanNode, 'kind'> & { readonly grants?: readonly PlanGrant[] },
 ): readonly PlanGrant[] {
-  return node.kind === 'program' ? (node.grants ?? []) : []
+  return node.kind === 'program' || Object.hasOwn(REGISTERED, node.kind) ? (node.grants ?? []) : []
 }

@@ -128,18 +128,22 @@ export interface ModuleNode extends EffectBase, WasmSource {
   readonly stdout?: BytesForm
   /** `zero`, the default: any other code fails the node. `any`: the output says which it was. */
   readonly exit?: 'zero' | 'any'
+  /** What it may call, as imports `namespace` `name`. */
+  readonly grants?: readonly PlanGrant[]
   readonly limits?: Readonly<Record<string, number>>
 }
 
 /**
- * One call of an export of a component that imports nothing but types. What it returns is the output; of a `result` the
- * value of `ok`, while `err` fails the node.
+ * One call of an export of a component, which finds a logical clock and seeded randomness of WASI and nothing else of it. What
+ * it returns is the output; of a `result` the value of `ok`, while `err` fails the node.
  */
 export interface ComponentNode extends EffectBase, WasmSource {
   readonly kind: 'component'
   /** `run`, or `example:shop/prices@1.0.0#lookup` for a function of an interface. */
   readonly export: string
   readonly args?: readonly Template[]
+  /** What it may call, as imports of the interfaces that are named so. */
+  readonly grants?: readonly PlanGrant[]
   readonly limits?: Readonly<Record<string, number>>
 }
 

@@ -1,7 +1,7 @@
 /** Nodes that are WebAssembly: WASI modules and components. See `node-kinds.ts`. */
 import { isDigest } from '../../base/digest.ts'
 import type { GuestKind } from './guest-kind.ts'
-import type { ComponentNode, ModuleNode, WasmSource } from './plan.ts'
+import type { ComponentNode, ModuleNode, PlanGrant, Template, WasmSource } from './plan.ts'
 import { type PlanProblems, pointerTo } from './plan-problem.ts'
 import { list, oneOf, record, type Shape, text } from './shape.ts'
 
@@ -45,7 +45,7 @@ const FILE_PATHS = {
 
 export const MODULE_KIND: GuestKind<ModuleNode> = {
   description: 'A WASI preview-1 command in a world of its own.',
-  members: ({ template, limits }) => ({
+  members: ({ template, grants, limits }) => ({
     ...WASM,
     args: list(template, { max: MOST_ARGUMENTS }),
     env: record(template, {
@@ -64,6 +64,7 @@ export const MODULE_KIND: GuestKind<ModuleNode> = {
     writes: record(FORM, FILE_PATHS),
     stdout: oneOf(['text', 'json', 'bytes']),
     exit: oneOf(['zero', 'any']),
+    grants,
     limits,
   }),
   required: [],
@@ -72,22 +73,24 @@ export const MODULE_KIND: GuestKind<ModuleNode> = {
   inputOf: ({ args = [], env = {}, stdin = null, files = {} }) => ({ args, env, stdin, files }),
   words: wasmWords,
   shown: ['args', 'env', 'stdin', 'files', 'directory', 'writes', 'stdout', 'exit'],
-  identityOf: ({ kind, wasm = null, directory = '/', writes = {}, stdout = 'text', exit = 'zero' }) => ({
+  identityOf: ({
     kind,
-    wasm,
-    directory,
-    writes,
-    stdout,
-    exit,
-  }),
+    wasm = null,
+    directory = '/',
+    writes = {},
+    stdout = 'text',
+    exit = 'zero',
+    grants = [],
+  }) => ({ kind, wasm, directory, writes, stdout, exit, ...granted(grants) }),
 }
 
 export const COMPONENT_KIND: GuestKind<ComponentNode> = {
   description: 'One call of an export of a component.',
-  members: ({ template, limits }) => ({
+  members: ({ template, grants, limits }) => ({
     ...WASM,
     export: text({ min: 1, max: 1_000 }, 'Name of the function: "run", or "example:shop/prices#lookup".'),
     args: list(template, { max: MOST_ARGUMENTS }),
+    grants,
     limits,
   }),
   required: ['export'],
@@ -96,7 +99,17 @@ export const COMPONENT_KIND: GuestKind<ComponentNode> = {
   inputOf: ({ args = [] }) => args,
   words: (node) => `${node.export} of ${wasmWords(node)}`,
   shown: ['args'],
-  identityOf: ({ kind, wasm = null, export: name }) => ({ kind, wasm, export: name }),
+  identityOf: ({ kind, wasm = null, export: name, grants = [] }) => ({
+    kind,
+    wasm,
+    export: name,
+    ...granted(grants),
+  }),
+}
+
+/** What it may call is a part of what it does. One that may call nothing is what it was before there were grants. */
+function granted(grants: readonly PlanGrant[]): { readonly grants?: Template } {
+  return grants.length === 0 ? {} : { grants: grants as readonly Template[] }
 }
 
 function checkWasm(node: WasmSource, at: string, problems: PlanProblems): void {

@@ -172,7 +172,13 @@ function factsOf(node: PlanNode): readonly Fact[] {
         const [, value] = members.find(([key]) => key === name) ?? []
         return value === undefined ? [] : [[name, typeof value === 'string' ? value : templateText(value)]]
       })
-      return [...shown, ...limitFact(node.limits), ...budget, ...effectFacts(node)]
+      return [
+        ...shown,
+        ...grantFacts(node.grants ?? []),
+        ...limitFact(node.limits),
+        ...budget,
+        ...effectFacts(node),
+      ]
     }
   }
 }

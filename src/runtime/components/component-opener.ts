@@ -20,6 +20,7 @@ import { checkFits, type LimitBounds, limitsAfter, machineStart } from '../machi
 import type { RuntimeOptions } from '../options.ts'
 import { DEFAULT_DOMAIN } from '../run-owner.ts'
 import { contentBytes, grantedDirectory } from '../wasi/granted-world.ts'
+import { checkOpenComponent } from './check-component-options.ts'
 import { type ComponentCodeParts, componentCode, type PreparedComponents } from './component-code.ts'
 import type { ComponentWasiOptions, OpenComponentOptions } from './component-options.ts'
 import { HeldComponent } from './held-component.ts'
@@ -40,6 +41,7 @@ export async function openComponent(
   options: OpenComponentOptions,
   kept: PreparedComponents,
 ): Promise<OpenComponent> {
+  checkOpenComponent(options)
   const { platform, bounds, hostClock } = parts
   // Of the capabilities alone: what it is opened with decides over its id.
   const draft = parts.gateFor(wantedOf(options), 'draft')

@@ -2,7 +2,8 @@
 import type { HostInterfaces } from '../../component/component-imports.ts'
 import type { PreparedCacheOptions } from '../../component/core/prepared-cache.ts'
 import type { OpenWasiTree } from '../../ports/wasi-source.ts'
-import type { RunOptions } from '../options.ts'
+import type { GuestOutcome } from '../guest-runs.ts'
+import type { ResumeOptions, RunOptions } from '../options.ts'
 
 /** A directory that a component finds opened. */
 export interface ComponentDirectoryGrant {
@@ -54,3 +55,45 @@ export interface OpenComponentOptions
   /** Where prepared components are kept between processes: what it gives is used only if it is authenticated. */
   readonly cache?: PreparedCacheOptions
 }
+
+/** Options of one component that is run to its end. Those of `run` and of `openComponent` mean the same. */
+export interface RunComponentOptions
+  extends Pick<
+      RunOptions,
+      | 'grants'
+      | 'guard'
+      | 'limits'
+      | 'signal'
+      | 'seed'
+      | 'nowMs'
+      | 'domain'
+      | 'principal'
+      | 'label'
+      | 'stateDigest'
+      | 'run'
+      | 'scope'
+      | 'stopAtCall'
+    >,
+    Pick<OpenComponentOptions, 'wasi' | 'onProgress' | 'cache'> {
+  /** What is called: `run`, or `example:shop/prices@1.0.0#lookup`. Default `run`, or else what runs a command of WASI. */
+  readonly export?: string
+  /** One plain value for each parameter: objects for records, `{ tag, val }` for variants, `null` for absent options. */
+  readonly args?: readonly unknown[]
+  /** What it is called where it is shown. Default `component`. */
+  readonly name?: string
+}
+
+/** Options of a kept run of a component that is gone on with. */
+export interface ResumeComponentOptions
+  extends Omit<ResumeOptions, 'thread' | 'atEnd'>,
+    Pick<OpenComponentOptions, 'onProgress' | 'cache'> {
+  /** Real directories again, under the paths that they had. */
+  readonly directories?: Readonly<Record<string, Pick<ComponentDirectoryGrant, 'open'>>>
+}
+
+/**
+ * How a component ended that was run to its end. Where it completed, `value` is what its export gave, of a `result` the value of
+ * `ok`; `err`, and an exit that is none of success, are `failed`. One that failed or ran out of something has in `output` what
+ * it had written by then.
+ */
+export type RunComponentOutcome = GuestOutcome

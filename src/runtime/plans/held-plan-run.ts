@@ -12,6 +12,7 @@
 import type { Digest } from '../../base/digest.ts'
 import { asError, CaissonError } from '../../base/errors.ts'
 import type { DefinedPlan } from '../../graph/plan/define-plan.ts'
+import type { RegisteredNode } from '../../graph/plan/node-kinds.ts'
 import { checkRunEvent } from '../../graph/run/parse-run-event.ts'
 import type { RecordedEvent, RunEvent } from '../../graph/run/run-event.ts'
 import type { RunState } from '../../graph/run/run-state.ts'
@@ -19,6 +20,8 @@ import { RunValues } from '../../graph/run/run-values.ts'
 import { Runner } from '../../graph/run/runner.ts'
 import { encodeRecord, Journal, type JournalEnd } from '../../journal/journal.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { TelemetrySpan } from '../../ports/telemetry.ts'
+import type { KeptPlace } from '../guest-runs.ts'
 import type { RunOwner } from '../run-owner.ts'
 import { traceOf } from '../run-summary.ts'
 import { earlierOutput } from './earlier-output.ts'
@@ -35,7 +38,7 @@ import { useRunKey } from './run-key.ts'
 import { summaryOf } from './run-view.ts'
 import { type ImportMark, importMarkOf } from './transfer/import-mark.ts'
 import { ValueShelves } from './value-shelves.ts'
-import { runWasm } from './wasm-work.ts'
+import { type WasmGuest, wasmGuest } from './wasm-work.ts'
 import { writtenOn } from './written-on.ts'
 
 /** Long enough that what happens together is written together. */
@@ -306,6 +309,10 @@ function runnerOf(
 ): Runner {
   // A host whose clock is set back lives on in the time of the journal: what has expired there stays so.
   const clock: Clock = { ...parts.hostClock, now: () => timeIn(state, parts) }
+  const guestOf = async (node: RegisteredNode): Promise<WasmGuest> =>
+    wasmGuest(node, await loadWasm(parts.store, node.wasm as Digest), parts.wasm)
+  // What is a part of no node is not told.
+  const placeOf = (under?: TelemetrySpan): KeptPlace => ({ store: parts.store, key, under: under ?? null })
   const work = new PlanWork({
     plan: plan.plan,
     run: owner.run,
@@ -317,8 +324,9 @@ function runnerOf(
     openGate: (grants, options) => parts.openGate(grants, { ...options, lease: hold.lease }),
     runProgram: (source, options, under) => parts.runProgram(source, options, under, key),
     resumeProgram: (run, options, under) => parts.resumeProgram(run, options, under, key),
-    runWasm: async (node, options) =>
-      runWasm(node, await loadWasm(parts.store, node.wasm as Digest), options, parts.wasm),
+    runWasm: async (node, options, under) => (await guestOf(node)).run(options, placeOf(under)),
+    resumeWasm: async (node, run, options, under) =>
+      (await guestOf(node)).resume(run, options, placeOf(under)),
     spanOf: spans && ((path) => spans.of(path)),
     earlier: (path, input, mostAgeMs) =>
       earlierOutput(parts, owner, { plan: plan.plan, path, input, mostAgeMs }),

@@ -4,7 +4,7 @@
  * Invariants
  * 1. Calls of nodes pass the gate of their plan like those of any guest: what is not granted is not called, whatever a
  *    plan names.
- * 2. A program that may change the world is a kept run of its own: whoever goes on with the plan goes on with it, and
+ * 2. A guest that may change the world is a kept run of its own: whoever goes on with the plan goes on with it, and
  *    asks nothing again. One without grants leaves nothing behind, and is begun anew.
  * 3. What ends for a reason that this process alone has (it was told to stop, it lost the run) is no end of the node.
  */
@@ -24,6 +24,7 @@ import { failureOf } from '../../graph/run/failure-class.ts'
 import {
   type CallWork,
   type EarlierOutput,
+  type GuestWork,
   isKept,
   type NodeWork,
   type ProgramWork,
@@ -46,7 +47,7 @@ import { type ExpressionParts, expressionsOf } from './plan-expressions.ts'
 import { programEnd, ranBy, usedBy } from './program-end.ts'
 import { programSeed } from './program-seed.ts'
 import { type Stopping, stopOf } from './stopping.ts'
-import type { WasmOptions } from './wasm-work.ts'
+import { isOfTheGuest, type WasmOptions } from './wasm-work.ts'
 import {
   approvalsOfCalls,
   asksOfCall,
@@ -76,7 +77,13 @@ export interface PlanWorkParts extends ExpressionParts {
   readonly openGate: (grants: readonly Grant[], options: PlanGateOptions) => Gate
   readonly runProgram: (source: string, options: RunOptions, under?: TelemetrySpan) => Promise<Outcome>
   readonly resumeProgram: (run: string, options: ResumeOptions, under?: TelemetrySpan) => Promise<Outcome>
-  readonly runWasm: (node: RegisteredNode, options: WasmOptions) => Promise<Outcome>
+  readonly runWasm: (node: RegisteredNode, options: WasmOptions, under?: TelemetrySpan) => Promise<Outcome>
+  readonly resumeWasm: (
+    node: RegisteredNode,
+    run: string,
+    options: ResumeOptions,
+    under?: TelemetrySpan,
+  ) => Promise<Outcome>
   /** What the work of a node is told to be a part of. */
   readonly spanOf?: ((path: string) => TelemetrySpan | undefined) | undefined
   readonly hash: Pick<Hash, 'sha256'>
@@ -222,22 +229,14 @@ export class PlanWork implements NodeWork {
       stateDigest: states,
       ...(guard && { guard }),
     }
-    const seed = programSeed(this.#parts.guestId, path, attempt)
-    if (isRegistered(node)) {
-      const { grants: _, ...wasm } = common
-      return this.#wasm(work, node, { ...wasm, input, seed, nowMs: atMs })
-    }
-    const options: RunOptions = {
+    const begun = {
       ...common,
       input,
-      seed,
-      ...(node.language && { language: node.language }),
-      ...(node.modules && { modules: node.modules }),
+      seed: programSeed(this.#parts.guestId, path, attempt),
       // The record of a kept run has its times. One that is begun anew has the same ones again.
       ...(run === undefined ? { nowMs: atMs } : { run }),
     }
-    const begin = (): Promise<Outcome> =>
-      this.#parts.runProgram(node.source ?? '', options, this.#parts.spanOf?.(path))
+    const begin = (): Promise<Outcome> => this.#begin(node, begun, this.#parts.spanOf?.(path))
     const notes = new Map<Digest, string>()
     try {
       const outcome =
@@ -248,25 +247,24 @@ export class PlanWork implements NodeWork {
       return { ...end, used: usedBy(outcome, work.counted), ran: ranBy(outcome) }
     } catch (error) {
       if (!CaissonError.is(error)) throw error
-      if (!OF_THE_NODE.has(error.code)) return { end: 'lost', error }
+      const isOfTheNode = OF_THE_NODE.has(error.code) || (isRegistered(node) && isOfTheGuest(error))
+      if (!isOfTheNode) return { end: 'lost', error }
       const { code, message } = error
       return { end: 'failure', error: failureOf({ code, message }), repeatable: false }
     }
   }
 
-  /** It can do nothing in the world: doing it again does nothing twice. */
-  async #wasm(
-    { signal, counted }: ProgramWork,
-    node: RegisteredNode,
-    options: WasmOptions,
-  ): Promise<WorkEnd> {
-    try {
-      const outcome = await this.#parts.runWasm(node, options)
-      return { ...programEnd(outcome, signal, true), used: usedBy(outcome, counted), ran: ranBy(outcome) }
-    } catch (error) {
-      if (!CaissonError.is(error)) throw error
-      return { end: 'lost', error }
-    }
+  #begin(node: GuestWork, options: WasmOptions, span: TelemetrySpan | undefined): Promise<Outcome> {
+    if (isRegistered(node)) return this.#parts.runWasm(node, options, span)
+    const { language, modules, source = '' } = node
+    const more = { ...(language && { language }), ...(modules && { modules }) }
+    return this.#parts.runProgram(source, { ...options, ...more }, span)
+  }
+
+  #resume(node: GuestWork, run: string, options: ResumeOptions, span?: TelemetrySpan): Promise<Outcome> {
+    return isRegistered(node)
+      ? this.#parts.resumeWasm(node, run, options, span)
+      : this.#parts.resumeProgram(run, options, span)
   }
 
   /** A program that waits for nothing but people, and perhaps a timer that is far off. */
@@ -286,7 +284,7 @@ export class PlanWork implements NodeWork {
   async #goOn(
     run: string,
     going: ResumeOptions,
-    { path, requests, settled }: ProgramWork,
+    { path, node, requests, settled }: ProgramWork,
     notes: Map<Digest, string>,
     begin: () => Promise<Outcome>,
   ): Promise<Outcome> {
@@ -297,7 +295,7 @@ export class PlanWork implements NodeWork {
       const confirm = doubts.flatMap(({ call, answer }) => (answer === undefined ? call : []))
       try {
         const options = { ...going, decisions, answers, confirm }
-        return await this.#parts.resumeProgram(run, options, this.#parts.spanOf?.(path))
+        return await this.#resume(node, run, options, this.#parts.spanOf?.(path))
       } catch (error) {
         if (CaissonError.is(error, 'not_found')) return begin()
         const refused = refusedRequest(error, decisions)

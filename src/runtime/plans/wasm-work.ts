@@ -2,61 +2,130 @@
  * Nodes that are WebAssembly, done: from the recorded input of a node to what its guest is started with, and from how
  * that ended to the end of a program, which is all that the rest of a run knows.
  *
- * Another kind of guest is another function here, in `RUNNERS`.
+ * Another kind of guest is another entry here, in `KINDS`.
  *
  * Invariants
- * 1. The same wasm, input, seed and time give the same fuel, output and state: nothing else of the host goes in. So a
- *    node that an earlier process left at work is begun anew, and verifying does it again.
- * 2. What is wrong with the wasm, or with what it gave, fails the node. What is wrong with this process does not.
+ * 1. The same wasm, input, seed, time and answers give the same fuel, output and state: nothing else of the host goes in. So
+ *    a node that may call nothing, and that an earlier process left at work, is begun anew; and verifying does it again.
+ * 2. A node that may call something is a kept run, and gone on with. Taken again, it calls nobody.
+ * 3. What is wrong with the wasm, or with what it gave, fails the node. What is wrong with this process does not.
  */
-import { DISPOSE } from '../../base/disposal.ts'
 import { CaissonError } from '../../base/errors.ts'
-import { clipText } from '../../base/escape-text.ts'
-import type { ModuleResult } from '../../component/module/module-end.ts'
-import type { OpenComponent } from '../../component/open-component.ts'
-import { plainOf, witOf } from '../../component/wit-value.ts'
-import type { RegisteredNode } from '../../graph/plan/node-kinds.ts'
-import type { BytesForm, ComponentNode, ModuleNode } from '../../graph/plan/plan.ts'
+import { grantsOf, type RegisteredNode } from '../../graph/plan/node-kinds.ts'
+import type { ComponentNode, ModuleNode } from '../../graph/plan/plan.ts'
 import type { Limits } from '../../machine/limits.ts'
-import type { OpenComponentOptions } from '../components/component-options.ts'
-import type { RunOptions } from '../options.ts'
+import type { MachineStart } from '../../machine/turn.ts'
+import type { ComponentRuns } from '../components/component-runs.ts'
+import type { KeptPlace } from '../guest-runs.ts'
+import type { RepeatOptions, ResumeOptions, RunOptions } from '../options.ts'
 import type { Outcome } from '../outcome.ts'
-import type { ModuleOutcome, RunModuleOptions } from '../wasi/module-options.ts'
+import type { ModuleRuns } from '../wasi/module-runs.ts'
+import { MOST_SUSPENDABLE } from '../wasi/most-suspendable.ts'
+import { moduleEnd, moduleOptions } from './module-node.ts'
 
 /** What the runtime lends. */
 export interface WasmTools {
-  readonly runModule: (wasm: Uint8Array, options: RunModuleOptions) => Promise<ModuleOutcome>
-  readonly openComponent: (wasm: Uint8Array, options: OpenComponentOptions) => Promise<OpenComponent>
+  modules(): Promise<ModuleRuns>
+  components(): Promise<ComponentRuns>
 }
 
 /** What a guest is started with, beside what its node says. */
-export type WasmOptions = Pick<RunOptions, 'domain' | 'principal' | 'signal' | 'stateDigest'> & {
+export type WasmOptions = Pick<
+  RunOptions,
+  'domain' | 'principal' | 'signal' | 'stateDigest' | 'grants' | 'guard' | 'run' | 'nowMs'
+> & {
   readonly input: unknown
   readonly limits: Limits
   readonly seed: Uint8Array
-  readonly nowMs: number
 }
 
-type Runner<N> = (node: N, wasm: Uint8Array, options: WasmOptions, tools: WasmTools) => Promise<Outcome>
-
-const RUNNERS: { readonly [K in RegisteredNode['kind']]: Runner<Extract<RegisteredNode, { kind: K }>> } = {
-  module: runModuleNode,
-  component: runComponentNode,
+/** The guest of a node. */
+export interface WasmGuest {
+  /** Stands in the place of an engine where nothing was executed, because the wasm was refused. */
+  readonly unbegun: string
+  /** Names what executes it here. @throws CaissonError what the wasm is refused with */
+  engine(options: WasmOptions): Promise<string>
+  /** What its machine is started with, but for what it may call. */
+  start(options: WasmOptions): Promise<MachineStart>
+  /** @throws CaissonError what is not about the node */
+  run(options: WasmOptions, place?: KeptPlace): Promise<Outcome>
+  resume(run: string, options: ResumeOptions, place: KeptPlace): Promise<Outcome>
+  /** As its record has it: calls nobody. */
+  repeat(run: string, options: RepeatOptions, place: KeptPlace): Promise<Outcome>
 }
 
-/** @throws CaissonError what is not about the node */
-export async function runWasm(
-  node: RegisteredNode,
-  wasm: Uint8Array,
-  options: WasmOptions,
-  tools: WasmTools,
-): Promise<Outcome> {
-  const run = RUNNERS[node.kind] as Runner<RegisteredNode>
-  try {
-    return await run(node, wasm, options, tools)
-  } catch (error) {
-    if (!CaissonError.is(error) || !OF_THE_GUEST.has(error.code)) throw error
-    return failedOutcome(node, error.code, error.message)
+/** Runs of guests of one kind. */
+interface KindRuns<Own> {
+  engine(wasm: Uint8Array, options: Own): Promise<string>
+  start(wasm: Uint8Array, options: Own): Promise<MachineStart>
+  run(wasm: Uint8Array, options: Own, place?: KeptPlace): Promise<Outcome>
+  resume(run: string, wasm: Uint8Array, options: ResumeOptions, place: KeptPlace): Promise<Outcome>
+  repeat(run: string, wasm: Uint8Array, options: RepeatOptions, place: KeptPlace): Promise<Outcome>
+}
+
+interface WasmKind<N, Own> {
+  runs(tools: WasmTools): Promise<KindRuns<Own>>
+  /** Of its input: what its guest is started with. */
+  started(node: N, input: unknown): Partial<Own>
+  /** What it is prepared with, whenever it is. */
+  prepared(node: N, wasm: Uint8Array): object
+  ended(node: N, outcome: Outcome): Outcome
+}
+
+const MODULES: WasmKind<ModuleNode, Parameters<ModuleRuns['run']>[1]> = {
+  runs: (tools) => tools.modules() as Promise<KindRuns<Parameters<ModuleRuns['run']>[1]>>,
+  started: moduleOptions,
+  // One that waits for nobody moves its clock where it sleeps, and the same turn goes on.
+  prepared: (node, wasm) => ({
+    suspendable: grantsOf(node).length > 0 && wasm.length <= MOST_SUSPENDABLE,
+  }),
+  ended: moduleEnd,
+}
+
+const COMPONENTS: WasmKind<ComponentNode, Parameters<ComponentRuns['run']>[1]> = {
+  runs: (tools) => tools.components() as Promise<KindRuns<Parameters<ComponentRuns['run']>[1]>>,
+  started: (node, input) => ({
+    export: node.export,
+    args: input as readonly unknown[],
+    wasi: { clock: true, random: true },
+  }),
+  prepared: () => ({}),
+  ended: (_node, outcome) => outcome,
+}
+
+const KINDS: Readonly<Record<RegisteredNode['kind'], unknown>> = { module: MODULES, component: COMPONENTS }
+
+export function wasmGuest(node: RegisteredNode, wasm: Uint8Array, tools: WasmTools): WasmGuest {
+  const kind = KINDS[node.kind] as WasmKind<RegisteredNode, unknown>
+  const prepared = kind.prepared(node, wasm)
+  const unbegun = `${node.kind}:${String(node.wasm)}`
+  const own = ({ input, ...options }: WasmOptions): object => ({
+    ...options,
+    ...kind.started(node, input),
+    ...prepared,
+  })
+  return {
+    unbegun,
+    engine: async (options) => (await kind.runs(tools)).engine(wasm, own(options)),
+    start: async (options) => (await kind.runs(tools)).start(wasm, own(options)),
+    async run(options, place) {
+      try {
+        return kind.ended(node, await (await kind.runs(tools)).run(wasm, own(options), place))
+      } catch (error) {
+        if (!isOfTheGuest(error)) throw error
+        const common = { engine: unbegun, usage: NOTHING_USED, logs: [], unhandledRejections: [] }
+        const { code, message } = error as CaissonError
+        return { ...common, status: 'failed', error: { name: 'CaissonError', code, message } }
+      }
+    },
+    async resume(run, options, place) {
+      const again = { ...options, ...prepared }
+      return kind.ended(node, await (await kind.runs(tools)).resume(run, wasm, again, place))
+    },
+    async repeat(run, options, place) {
+      const again = { ...options, ...prepared }
+      return kind.ended(node, await (await kind.runs(tools)).repeat(run, wasm, again, place))
+    },
   }
 }
 
@@ -68,172 +137,19 @@ const OF_THE_GUEST: ReadonlySet<string> = new Set([
   'invalid_module',
   'invalid_result',
   'missing_imports',
-  'not_found',
   'unsupported_feature',
   'value_refused',
   'value_too_deep',
   'value_too_large',
 ])
 
-async function runModuleNode(
-  node: ModuleNode,
-  wasm: Uint8Array,
-  { input, ...options }: WasmOptions,
-  { runModule }: WasmTools,
-): Promise<Outcome> {
-  const { args, env, stdin, files } = input as ModuleInput
-  const outcome = await runModule(wasm, {
-    ...options,
-    name: 'program',
-    args: args.map(textOf),
-    env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, textOf(value)])),
-    ...(stdin !== null && { stdin: contentOf(stdin) }),
-    directories: {
-      [node.directory ?? '/']: {
-        files: Object.fromEntries(Object.entries(files).map(([path, value]) => [path, contentOf(value)])),
-        writable: true,
-      },
-    },
-    // It waits for nobody: a sleep moves its clock, and the same turn goes on.
-    suspendable: false,
-  })
-  if (outcome.status !== 'completed') return outcome
-  const { exitCode, stdout, stderr, files: written } = outcome.value as ModuleResult
-  const said = new TextDecoder().decode(stderr)
-  if (exitCode !== 0 && node.exit !== 'any') {
-    const tail = said.trim().slice(-500)
-    const message = `The module exited with ${exitCode}${tail === '' ? '.' : `: ${tail}`}`
-    return { ...outcome, status: 'failed', error: { name: 'Exit', code: 'capability_failed', message } }
-  }
-  try {
-    const all = Object.entries(node.writes ?? {}).map(([path, form]) => [
-      path,
-      formOf(written[under(node.directory ?? '/', path)], form, path),
-    ])
-    const value = {
-      exitCode,
-      stdout: formOf(stdout, node.stdout ?? 'text', 'standard output'),
-      stderr: said,
-      files: Object.fromEntries(all),
-    }
-    return { ...outcome, value }
-  } catch (error) {
-    if (!CaissonError.is(error, 'invalid_result')) throw error
-    return {
-      ...outcome,
-      status: 'failed',
-      error: { name: 'Output', code: error.code, message: error.message },
-    }
-  }
-}
-
-/** What `inputOf` of its kind gives. */
-interface ModuleInput {
-  readonly args: readonly unknown[]
-  readonly env: Readonly<Record<string, unknown>>
-  readonly stdin: unknown
-  readonly files: Readonly<Record<string, unknown>>
-}
-
-function under(directory: string, path: string): string {
-  return directory === '/' ? `/${path}` : `${directory}/${path}`
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : jsonOf(value)
-}
-
-function contentOf(value: unknown): string | Uint8Array {
-  return value instanceof Uint8Array ? value : textOf(value)
-}
-
-function jsonOf(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? 'null'
-  } catch {
-    throw new CaissonError('value_refused', 'What a module is given is text, bytes, or what JSON can say.')
-  }
-}
-
-function formOf(bytes: Uint8Array | undefined, form: BytesForm, what: string): unknown {
-  const shown = clipText(what, 200)
-  if (bytes === undefined) throw new CaissonError('invalid_result', `The module has not written ${shown}.`)
-  if (form === 'bytes') return bytes
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    return form === 'text' ? text : (JSON.parse(text) as unknown)
-  } catch {
-    throw new CaissonError('invalid_result', `What the module gave as ${shown} is no ${form}.`)
-  }
-}
-
-async function runComponentNode(
-  node: ComponentNode,
-  wasm: Uint8Array,
-  { input, domain, principal, signal, limits, seed, nowMs }: WasmOptions,
-  { openComponent }: WasmTools,
-): Promise<Outcome> {
-  const component = await openComponent(wasm, {
-    ...(domain !== undefined && { domain }),
-    ...(principal !== undefined && { principal }),
-    ...(signal && { signal }),
-    limits,
-    seed,
-    nowMs,
-  })
-  try {
-    return await callComponentNode(node, component, input, signal)
-  } finally {
-    component[DISPOSE]()
-  }
-}
-
-async function callComponentNode(
-  node: ComponentNode,
-  component: OpenComponent,
-  input: unknown,
-  signal: AbortSignal | undefined,
-): Promise<Outcome> {
-  const found = component.exports.find(({ name }) => name === node.export)
-  if (found === undefined) {
-    const names = component.exports.map(({ name }) => name).join(', ')
-    const message = `The component has no export "${node.export}". It has: ${names.slice(0, 500) || 'none'}.`
-    throw new CaissonError('not_found', message)
-  }
-  const { params, result } = found.type
-  const given = input as readonly unknown[]
-  if (given.length !== params.length)
-    throw new CaissonError(
-      'invalid_arguments',
-      `"${node.export}" takes ${params.length} arguments, not ${given.length}.`,
-    )
-  const args = params.map(({ type }, at) => witOf(type, given[at]))
-  const ended = await component.call(node.export, args, signal === undefined ? {} : { signal })
-  const { fuel, memoryBytes, wallMs } = ended.usage
-  const common = {
-    engine: engineOf(node),
-    usage: { ...NOTHING_USED, fuel, memoryBytes, wallMs },
-    logs: [],
-    unhandledRejections: [],
-  }
-  switch (ended.status) {
-    case 'completed': {
-      if (result === undefined) return { ...common, status: 'completed', value: null }
-      const value = plainOf(result, ended.value)
-      if (result.kind !== 'result') return { ...common, status: 'completed', value }
-      const { tag, val = null } = value as { readonly tag: string; readonly val?: unknown }
-      if (tag === 'ok') return { ...common, status: 'completed', value: val }
-      return { ...common, status: 'failed', error: errorOf('Err', jsonOf(val)) }
-    }
-    case 'exited':
-      return { ...common, status: 'failed', error: errorOf('Exit', `It exited with ${ended.exitCode}.`) }
-    case 'failed':
-      return { ...common, status: 'failed', error: ended.error }
-    case 'exhausted':
-      return { ...common, status: 'exhausted', limit: ended.limit, message: ended.message }
-    case 'suspended':
-      return { ...common, status: 'failed', error: errorOf('Waits', 'It waits for what nobody grants it.') }
-  }
+/** What is refused of the wasm itself, in whatever process. */
+export function isOfTheGuest(error: unknown): boolean {
+  if (!CaissonError.is(error)) return false
+  const { code, details } = error
+  if (OF_THE_GUEST.has(code)) return true
+  // State that cannot be captured.
+  return code === 'unsupported' && details.obstacle !== undefined
 }
 
 const NOTHING_USED = {
@@ -246,19 +162,3 @@ const NOTHING_USED = {
   wallMs: 0,
   idleMs: 0,
 } as const
-
-function errorOf(name: string, message: string): { name: string; code: string; message: string } {
-  return { name, code: 'capability_failed', message: message.slice(0, 2_000) }
-}
-
-function failedOutcome(node: RegisteredNode, code: string, message: string): Outcome {
-  const common = { engine: engineOf(node), usage: NOTHING_USED, logs: [], unhandledRejections: [] }
-  return { ...common, status: 'failed', error: { name: 'CaissonError', code, message } }
-}
-
-/** Names what executes it: raised when the same component is charged, or called, otherwise. */
-const RULES = 1
-
-function engineOf({ kind, wasm }: RegisteredNode): string {
-  return `${kind}:${RULES}:${String(wasm)}`
-}

@@ -25,9 +25,8 @@ import type { CheckpointPorts } from '../../ports/checkpoint-ports.ts'
 import type { ModuleTools } from '../../ports/module-tools.ts'
 import type { PageTools } from '../../ports/page-tools.ts'
 import type { PreparedModule, PrepareModuleOptions } from './module-options.ts'
+import { MOST_SUSPENDABLE } from './most-suspendable.ts'
 
-/** What is made suspendable without being asked for. */
-const MOST_SUSPENDABLE: number = 4 * 1024 * 1024
 /** Below, a Worker takes longer than the work. */
 const SMALL: number = 256 * 1024
 const PAGE = 65_536

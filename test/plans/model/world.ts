@@ -95,10 +95,10 @@ export class World {
       },
       tookBefore: async () => undefined,
       wasm: {
-        runModule: async () => {
+        modules: async () => {
           throw new CaissonError('not_found', 'No module is in these plans.')
         },
-        openComponent: async () => {
+        components: async () => {
           throw new CaissonError('not_found', 'No component is in these plans.')
         },
       },

@@ -1,11 +1,13 @@
 import type { Digest } from '../../../base/digest.ts'
 import { CaissonError } from '../../../base/errors.ts'
+import type { RegisteredNode } from '../../../graph/plan/node-kinds.ts'
 import { rightsAt } from '../../../graph/plan/rights-at.ts'
-import { isKept, type WorkEnd } from '../../../graph/run/node-work.ts'
+import { type GuestWork, isKept, type WorkEnd } from '../../../graph/run/node-work.ts'
 import type { Failure } from '../../../graph/run/run-event.ts'
 import type { RunState } from '../../../graph/run/run-state.ts'
 import type { RunValues } from '../../../graph/run/run-values.ts'
 import { type Limits, parseLimits } from '../../../machine/limits.ts'
+import type { RunEntry } from '../../../snapshot/run-log/run-entry.ts'
 import { digestValue } from '../../../values/digest-value.ts'
 import type { RunOptions } from '../../options.ts'
 import type { Outcome } from '../../outcome.ts'
@@ -15,7 +17,7 @@ import type { PlanRunParts } from '../plan-run-parts.ts'
 import { loadWasm } from '../plan-wasm.ts'
 import { programEnd } from '../program-end.ts'
 import { programSeed } from '../program-seed.ts'
-import { runWasm } from '../wasm-work.ts'
+import { type WasmGuest, type WasmOptions, wasmGuest } from '../wasm-work.ts'
 import { type Attempt, differs } from './attempt.ts'
 import { checkSame } from './difference.ts'
 import { VALUE_LIMITS } from './event-checks.ts'
@@ -54,9 +56,7 @@ export async function executeAgain(parts: ExecuteParts, attempt: Attempt): Promi
   if (node.kind === 'program' && ran.engine !== engine)
     return `It was executed by the engine ${ran.engine}, and here is ${engine}.`
   const limits = { ...parseLimits(node.limits), wallMs: LONGEST_MS, idleMs: LONGEST_MS }
-  const why = kept
-    ? await checkStart(parts.parts, attempt, begun, await begin(parts, attempt, limits))
-    : undefined
+  const why = kept ? await compareStart(parts, attempt, begun, limits) : undefined
   if (why !== undefined) return why
   if (!ended.ok && BY_TIME.has(ended.error.code)) return `It was ended from outside (${ended.error.code}).`
   const first = await execute(parts, attempt, limits)
@@ -71,6 +71,37 @@ export async function executeAgain(parts: ExecuteParts, attempt: Attempt): Promi
   if (outcome.engine !== ran.engine) return `It was executed by ${ran.engine}, and here is ${outcome.engine}.`
   compare(attempt, outcome, ranOut, parts.signal)
   return undefined
+}
+
+/** @returns why it cannot be compared; undefined where it began with what its node says. @throws Differs */
+async function compareStart(
+  given: ExecuteParts,
+  attempt: Attempt,
+  first: RunEntry | undefined,
+  limits: Limits,
+): Promise<string | undefined> {
+  const { node, ran } = attempt
+  if (node.kind === 'program') {
+    const start = await given.parts.startOf(node.source ?? '', await begin(given, attempt, limits))
+    return checkStart(attempt, first, start)
+  }
+  const guest = await guestOf(given, node)
+  if (ran.engine === guest.unbegun) return 'It was refused before anything of it was executed.'
+  const options = { ...(await begin(given, attempt, limits)), grants: grantsAt(given, attempt) }
+  const wasm = options as typeof options & Pick<WasmOptions, 'limits' | 'seed' | 'input'>
+  const here = await guest.engine(wasm)
+  if (here !== ran.engine) return `It was executed by ${ran.engine}, and here is ${here}.`
+  return checkStart(attempt, first, await guest.start(wasm))
+}
+
+async function guestOf({ parts }: ExecuteParts, node: RegisteredNode): Promise<WasmGuest> {
+  return wasmGuest(node, await loadWasm(parts.store, node.wasm as Digest), parts.wasm)
+}
+
+/** Names of what it was granted itself. */
+function grantsAt({ state }: ExecuteParts, { path }: Attempt): readonly string[] {
+  const [own] = rightsAt(state.plan, path)
+  return [...(own?.rules.keys() ?? [])]
 }
 
 /** What a program begins with. */
@@ -92,42 +123,39 @@ async function begin(
 }
 
 async function execute(given: ExecuteParts, attempt: Attempt, limits: Limits): Promise<Outcome> {
-  const { parts, owner, id, state, key, thread, signal } = given
+  const { parts, owner, id, key, thread, signal } = given
   const { path, node, atMs, position, ran } = attempt
   const how = { ...(thread && { thread }), stateDigest: ran.state !== undefined }
-  if (node.kind !== 'program') {
-    const wasm = await loadWasm(parts.store, node.wasm as Digest)
-    const seed = programSeed(id, path, attempt.attempt)
-    const { stateDigest } = how
-    const { tenant: domain, principal } = owner
-    const input = await given.values.load(attempt.input)
-    return runWasm(
-      node,
-      wasm,
-      { domain, principal, signal, stateDigest, input, limits, seed, nowMs: atMs },
-      parts.wasm,
-    )
-  }
+  const guest = node.kind === 'program' ? undefined : await guestOf(given, node)
   if (!isKept(node)) {
-    const begun = await begin(given, attempt, limits)
-    return parts.runProgram(node.source ?? '', { ...begun, ...how, nowMs: atMs })
+    const seed = programSeed(id, path, attempt.attempt)
+    const begun = { ...(await begin(given, attempt, limits)), ...how, nowMs: atMs }
+    if (guest === undefined) return parts.runProgram(sourceOf(node), begun)
+    const { thread: _, ...options } = begun
+    return guest.run({ ...options, input: begun.input, limits, seed })
   }
-  const [own] = rightsAt(state.plan, path)
-  const grants = [...(own?.rules.keys() ?? [])]
+  const again = {
+    domain: owner.tenant,
+    principal: owner.principal,
+    signal,
+    stateDigest: how.stateDigest,
+    grants: grantsAt(given, attempt),
+    reexecute: true,
+  }
+  const run = programRun(owner.run, id, path, attempt.attempt)
   try {
-    const again = {
-      ...how,
-      domain: owner.tenant,
-      principal: owner.principal,
-      signal,
-      grants,
-      reexecute: true,
-    }
-    return await parts.repeatProgram(programRun(owner.run, id, path, attempt.attempt), again, key)
+    if (guest === undefined) return await parts.repeatProgram(run, { ...again, ...how }, key)
+    // A part of what was prepared, and so of what it could get.
+    const { memoryBytes } = limits
+    return await guest.repeat(run, { ...again, limits: { memoryBytes } }, { store: parts.store, key })
   } catch (error) {
     if (!CaissonError.is(error) || !OF_THE_LOG.has(error.code)) throw error
     throw differs('log', { path, position }, error.message)
   }
+}
+
+function sourceOf(node: GuestWork): string {
+  return node.kind === 'program' ? (node.source ?? '') : ''
 }
 
 function compare(attempt: Attempt, outcome: Outcome, ranOut: boolean, signal: AbortSignal): void {

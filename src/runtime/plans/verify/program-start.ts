@@ -2,14 +2,12 @@
  * What a kept program was started with, compared with what its node says: its log alone would be consistent with any
  * other program that is written down in it.
  *
- * Invariant: source, form, modules, input and seed are those of the node. Its limits are not compared: it had what was
+ * Invariant: source, form, modules, input and seed, or what a guest of another kind is called with, are those of the node. Its limits are not compared: it had what was
  * left of budgets, and what it used is compared.
  */
 import type { MachineStart } from '../../../machine/turn.ts'
 import type { RunEntry, StartEntry } from '../../../snapshot/run-log/run-entry.ts'
 import { digestValue } from '../../../values/digest-value.ts'
-import type { RunOptions } from '../../options.ts'
-import type { PlanRunParts } from '../plan-run-parts.ts'
 import { type Attempt, differs } from './attempt.ts'
 import { checkSame } from './difference.ts'
 
@@ -18,19 +16,16 @@ const START_LIMITS = { bytes: 256 * 1024 * 1024, nodes: 4_000_000, depth: 600 }
 
 /**
  * @param first entry of the log
- * @param options as the program is run with, were it run now
+ * @param start as it were started now
  * @returns why it cannot be compared; undefined where it is the same
  * @throws Differs
  */
-export async function checkStart(
-  { startOf }: Pick<PlanRunParts, 'startOf'>,
+export function checkStart(
   attempt: Attempt,
   first: RunEntry | undefined,
-  options: RunOptions,
-): Promise<string | undefined> {
+  start: MachineStart,
+): string | undefined {
   if (first?.type !== 'start') throw differs('log', attempt, 'Its log does not begin with a start.')
-  const { node } = attempt
-  const start = await startOf((node.kind === 'program' ? node.source : undefined) ?? '', options)
   const at = { position: attempt.position, node: attempt.path, of: 'program' } as const
   const same = (what: string, part: (one: MachineStart | StartEntry) => unknown): void =>
     checkSame(
@@ -44,6 +39,7 @@ export async function checkStart(
   if (start.written?.by !== first.written?.by) return 'Another build made JavaScript of its source.'
   same('the source', ({ source }) => source)
   same('the form', ({ form, fileName }) => [form, fileName])
+  same('what the guest is called with', ({ program }) => program ?? null)
   same('the modules', ({ modules }) => modules ?? null)
   same('whether there is a beginning', ({ ended }) => ended?.status === 'failed')
   return undefined

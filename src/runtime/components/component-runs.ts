@@ -1,0 +1,200 @@
+/**
+ * Components that are run to their end, by one call of an export: driven, or kept in a store and gone on with.
+ *
+ * Invariant
+ * 1. What is wrong with the options, or with the component itself, is told before a place in the line is taken.
+ */
+import { CaissonError } from '../../base/errors.ts'
+import { ComponentMachine } from '../../component/component-machine.ts'
+import type { ComponentProgram } from '../../component/component-program.ts'
+import type { ExportedFunction } from '../../component/component-shape.ts'
+import type { GuestWorld } from '../../component/module/guest-world.ts'
+import { checkProgramSize } from '../../component/module/module-program.ts'
+import type { PreparedComponent } from '../../component/prepare-component.ts'
+import type { MachineStart } from '../../machine/turn.ts'
+import { neutralPageTools } from '../../snapshot/neutral-page-tools.ts'
+import { PageTree } from '../../snapshot/page-tree.ts'
+import { copyValue } from '../../values/copy-value.ts'
+import {
+  type GuestCode,
+  type GuestOutcome,
+  GuestRuns,
+  type GuestRunsParts,
+  type KeptPlace,
+} from '../guest-runs.ts'
+import { ASK_NOBODY } from '../kept-approvals.ts'
+import { limitsOf, machineStart } from '../machine-start.ts'
+import type { RepeatOptions } from '../options.ts'
+import { contentBytes, grantedDirectory } from '../wasi/granted-world.ts'
+import { checkResumeComponent, checkRunComponent } from './check-component-options.ts'
+import { type ComponentCodeParts, componentCode, type PreparedComponents } from './component-code.ts'
+import type {
+  ComponentWasiOptions,
+  ResumeComponentOptions,
+  RunComponentOptions,
+} from './component-options.ts'
+
+/** What the runtime lends. */
+export interface ComponentRunsParts extends GuestRunsParts, ComponentCodeParts {}
+
+type Preparing = Pick<RunComponentOptions, 'grants' | 'limits' | 'signal' | 'cache' | 'onProgress' | 'wasi'>
+
+interface WantedComponent {
+  readonly guest: GuestCode
+  readonly prepared: PreparedComponent
+}
+
+/** The entry of a command of WASI 0.2. */
+const COMMAND = /^wasi:cli\/run@[^#]*#run$/
+
+export class ComponentRuns {
+  readonly #parts: ComponentRunsParts
+  readonly #kept: PreparedComponents
+  readonly #runs: GuestRuns
+
+  /** @param kept what was prepared before */
+  constructor(parts: ComponentRunsParts, kept: PreparedComponents) {
+    this.#parts = parts
+    this.#kept = kept
+    this.#runs = new GuestRuns(parts)
+  }
+
+  async run(wasm: Uint8Array, options: RunComponentOptions, place?: KeptPlace): Promise<GuestOutcome> {
+    checkRunComponent(options)
+    checkBytes(wasm)
+    // Before the component is looked at, which takes time.
+    machineStart('', startOptions(options), [], this.#parts.bounds, this.#parts.platform)
+    const { guest, prepared } = await this.#component(wasm, options)
+    return this.#runs.run(guest, this.#start(prepared, options), options, place)
+  }
+
+  /** What its machine is started with, but for what it may call. @throws CaissonError as `run` */
+  async start(wasm: Uint8Array, options: RunComponentOptions): Promise<MachineStart> {
+    return this.#start((await this.#component(wasm, options)).prepared, options)
+  }
+
+  /** Names what executes it. */
+  async engine(wasm: Uint8Array, options: RunComponentOptions): Promise<string> {
+    return (await this.#component(wasm, options)).guest.engine
+  }
+
+  /** Goes on with a kept run of the same component. */
+  async resume(
+    run: string,
+    wasm: Uint8Array,
+    options: ResumeComponentOptions,
+    place?: KeptPlace,
+  ): Promise<GuestOutcome> {
+    checkResumeComponent(options)
+    checkBytes(wasm)
+    const { onProgress: _, cache: _cache, directories, ...own } = options
+    const { guest } = await this.#component(wasm, {
+      ...options,
+      wasi: { ...(directories && { directories }) },
+    })
+    return this.#runs.resume(run, guest, own, place)
+  }
+
+  /** Takes a kept run of the same component again. */
+  async repeat(
+    run: string,
+    wasm: Uint8Array,
+    options: RepeatOptions,
+    place?: KeptPlace,
+  ): Promise<GuestOutcome> {
+    const { guest } = await this.#component(wasm, options)
+    return this.#runs.repeat(run, guest, options, place)
+  }
+
+  #start({ shape }: PreparedComponent, options: RunComponentOptions): MachineStart {
+    const { bounds, platform } = this.#parts
+    const start = machineStart('', startOptions(options), [], bounds, platform)
+    const importsWasi = shape.imports.some((one) => one.interface.startsWith('wasi:'))
+    const world = options.wasi === undefined || !importsWasi ? null : worldOf(options.wasi)
+    if (world !== null) checkProgramSize(world, start.limits.bytesIn)
+    const { args = [], name = 'component' } = options
+    const { nodes, depth } = ARGUMENTS
+    const program: ComponentProgram = {
+      kind: 'component',
+      version: 1,
+      export: options.export ?? defaultExport(shape.exports),
+      args: copyValue(args, { bytes: start.limits.bytesIn, nodes, depth }, 'args'),
+      world,
+    }
+    return { ...start, fileName: name, program }
+  }
+
+  async #component(wasm: Uint8Array, options: Preparing): Promise<WantedComponent> {
+    const { platform, bounds, gateFor } = this.#parts
+    const { grants, wasi } = options
+    // Of the capabilities alone: what it waits for is a part of what it is.
+    const { capabilities } = gateFor({ ...(grants && { grants }) }, 'draft', ASK_NOBODY)
+    const code = await componentCode(this.#parts, wasm, capabilities, options, this.#kept)
+    const prepared = await code.prepare(limitsOf(options.limits, bounds)).catch((error: unknown) => {
+      throw code.modules?.asyncify === undefined ? error : ofTheComponent(error)
+    })
+    const { engine, modules, schemas } = code
+    const guest: GuestCode = {
+      engine,
+      basePages: () => PageTree.empty,
+      open: (syncCalls, onDispose) =>
+        new ComponentMachine({
+          engine,
+          prepared,
+          schemas,
+          wasi: modules?.wasi,
+          directories: wasi?.directories,
+          syncCalls,
+          monotonic: platform.clock.monotonic,
+          tools: platform.pageTools ?? neutralPageTools,
+          onDispose,
+        }),
+    }
+    return { guest, prepared }
+  }
+}
+
+/** Of arguments, beside their bytes. */
+const ARGUMENTS = { nodes: 1_000_000, depth: 500 }
+
+function startOptions({
+  limits,
+  seed,
+  nowMs,
+}: RunComponentOptions): Pick<RunComponentOptions, 'limits' | 'seed' | 'nowMs'> {
+  return {
+    ...(limits && { limits }),
+    ...(seed !== undefined && { seed }),
+    ...(nowMs !== undefined && { nowMs }),
+  }
+}
+
+function worldOf(options: ComponentWasiOptions): GuestWorld {
+  const { args = [], env = {}, stdin = '', directories = {}, clock = false, random = false } = options
+  return {
+    args: [...args],
+    env: { ...env },
+    stdin: contentBytes(stdin),
+    directories: Object.entries(directories).map(([path, grant]) => grantedDirectory(path, grant)),
+    clock,
+    random,
+  }
+}
+
+/** What cannot wait although there is what makes others wait is refused for itself. */
+function ofTheComponent(error: unknown): unknown {
+  if (!CaissonError.is(error, 'unsupported') || error.details.imports === undefined) return error
+  return new CaissonError('unsupported_feature', error.message, { details: error.details, cause: error })
+}
+
+/** A function `run`, or what runs a command. */
+function defaultExport(exports: readonly ExportedFunction[]): string {
+  const names = exports.map(({ name }) => name)
+  return names.includes('run') ? 'run' : (names.find((name) => COMMAND.test(name)) ?? 'run')
+}
+
+/** @throws CaissonError `invalid_argument` */
+function checkBytes(wasm: unknown): void {
+  if (wasm instanceof Uint8Array) return
+  throw new CaissonError('invalid_argument', 'A component that is run is given as its bytes (Uint8Array).')
+}
