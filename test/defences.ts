@@ -2154,8 +2154,8 @@ export const DEFENCES: readonly Defence[] = [
     name: 'components-are-answered-once',
     against: 'An answer for another call, or a second one, is given to a component that waits.',
     file: 'src/component/capability-calls.ts',
-    find: 'answers.length !== 1 || answer === undefined || answer.id !== this.#pending?.id',
-    replace: 'answer === undefined',
+    find: 'const wrong = answers.find(({ id }) => !open.delete(id))',
+    replace: 'const wrong = answers.find(({ id }) => !open.delete(id) && id < 0)',
     tests: ['src/component/component-wait.test.ts'],
   },
   {

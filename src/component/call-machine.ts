@@ -3,7 +3,7 @@
  * later ones.
  *
  * Invariants (beside those of `machine/turn`)
- * 1. A call waits for one answer at most, which is the only thing that lets it go on.
+ * 1. A call waits in one import at most, and only its answer, or one of the requests that it waits for, lets it go on.
  * 2. What it leaves when it is given up in the middle is no instance for other calls.
  */
 import { CaissonError } from '../base/errors.ts'
@@ -75,7 +75,7 @@ export class CallMachine implements Machine {
     clock.advance(nowMs)
     if (answers.length === 0) return this.#turn(() => ({ status: 'waiting' }))
     const answer = calls.deliver(answers, at.interface, at.name)
-    return this.#turn(() => instance.resume(answer, control))
+    return this.#turn(() => (answer === undefined ? { status: 'waiting' } : instance.resume(answer, control)))
   }
 
   capture(): MachineCapture {

@@ -6,7 +6,8 @@
  *
  * Invariants
  * 1. Every call is paid for and counted before anything is made of it.
- * 2. The record of the pending call is the host's; a component waits for one at most.
+ * 2. The record of pending calls is the host's. A component waits in one import at most; requests (of HTTP) may be under
+ *    way beside it, and are answered in any order.
  * 3. Ids count through the life of the component, captures included: none is given twice.
  */
 import { CaissonError } from '../base/errors.ts'
@@ -31,6 +32,8 @@ import { inputOf, witOf } from './wit-value.ts'
 const CALL_FUEL = 2_000
 const CALL_FUEL_PER_BYTE = 8
 const GLOBALS = 'globals'
+/** Requests that are under way, or answered and not dropped, at once. */
+const MOST_REQUESTS = 64
 
 /** JSON Schemas of a capability, where it has some: they say how its properties are written. */
 export interface CapabilitySchemas {
@@ -91,7 +94,15 @@ export class CapabilityCalls implements ComponentImports {
   /** Makes an import's result of an answer, by the place of the import. */
   readonly #answerers = new Map<string, (answer: Answer) => unknown>()
   #count = 0
+  /** Of the import that waits. */
   #pending: PendingCall | undefined
+  /** Calls that were begun without waiting. */
+  readonly #requests = new Map<number, PendingCall>()
+  /** What came for them: kept until nobody asks for it any more, and counted when the guest goes on. */
+  readonly #answers = new Map<number, Answer>()
+  #uncounted: Answer[] = []
+  /** Makes the call again of an import that waits for any of them. */
+  #again: (() => unknown) | undefined
   #asked: readonly PendingCall[] = []
   #bytesIn = 0
   #bytesOut = 0
@@ -116,7 +127,7 @@ export class CapabilityCalls implements ComponentImports {
   }
 
   get pending(): readonly PendingCall[] {
-    return this.#pending === undefined ? [] : [this.#pending]
+    return [...this.#requests.values(), ...(this.#pending === undefined ? [] : [this.#pending])]
   }
 
   takeAsked(): readonly PendingCall[] {
@@ -131,7 +142,14 @@ export class CapabilityCalls implements ComponentImports {
     this.#bytesOut = 0
   }
 
+  /** @throws CaissonError `unsupported` while requests are under way */
   state(): CapabilityCallsState {
+    if (this.#requests.size > 0 || this.#answers.size > 0)
+      throw new CaissonError(
+        'unsupported',
+        'The component cannot be captured: it has a request of HTTP under way.',
+        { details: { obstacle: 'http' } },
+      )
     return {
       count: this.#count,
       bytesIn: this.#bytesIn,
@@ -187,29 +205,107 @@ export class CapabilityCalls implements ComponentImports {
   dropResource(): void {}
 
   /**
-   * The result of the import that waits, once there is an answer.
-   * @throws CaissonError `unknown_call` unless every answer is for the pending call, once
+   * The result of the import that waits, once its answer is there; undefined as long as it is not.
+   * @throws CaissonError `unknown_call` unless every answer is for a pending call, once
    */
-  deliver(answers: readonly Answer[], from: string, name: string): () => unknown {
-    const [answer] = answers
-    if (answers.length !== 1 || answer === undefined || answer.id !== this.#pending?.id) {
-      const { id } = answers.find((one) => one.id !== this.#pending?.id) ?? answers[1] ?? { id: 0 }
-      throw new CaissonError('unknown_call', `No call ${id} is pending; it may have been settled before.`, {
-        details: { id },
-      })
+  deliver(answers: readonly Answer[], from: string, name: string): (() => unknown) | undefined {
+    const open = new Set(this.pending.map(({ id }) => id))
+    const wrong = answers.find(({ id }) => !open.delete(id))
+    if (wrong !== undefined) {
+      throw new CaissonError(
+        'unknown_call',
+        `No call ${wrong.id} is pending; it may have been settled before.`,
+        { details: { id: wrong.id } },
+      )
+    }
+    const own = answers.find(({ id }) => id === this.#pending?.id)
+    for (const answer of answers) if (answer !== own) this.#keep(answer)
+    const again = this.#again
+    if (own === undefined) {
+      if (this.#pending !== undefined || again === undefined) return undefined
+      this.#again = undefined
+      return () => {
+        this.#countAnswers()
+        return again()
+      }
     }
     this.#pending = undefined
     const make = this.#answerers.get(`${from}#${name}`)
     return () => {
+      this.#countAnswers()
       if (make === undefined) throw new CaissonError('corrupted', 'The component waits for no capability.')
-      return make(answer)
+      return make(own)
     }
+  }
+
+  #keep(answer: Answer): void {
+    this.#requests.delete(answer.id)
+    this.#answers.set(answer.id, answer)
+    this.#uncounted.push(answer)
+  }
+
+  /**
+   * Begins a call and does not wait for it. It is asked for when the guest waits for anything.
+   * @param capability its name
+   * @returns its number
+   */
+  request(capability: string, args: unknown): number {
+    const { capabilities, control, limits, nowMs } = this.#parts
+    this.#pay()
+    const id = this.#count
+    const { bytes } = measureValue(args)
+    this.#send(bytes)
+    const failure =
+      control.gauge.stopReason !== undefined
+        ? { code: 'aborted', message: 'The guest has to stop.' }
+        : capabilities.every(({ name, sync }) => name !== capability || sync)
+          ? { code: 'denied', message: `The capability "${capability}" is not granted.` }
+          : this.#requests.size + this.#answers.size >= Math.min(limits.calls, MOST_REQUESTS)
+            ? { code: 'denied', message: 'Too many requests are under way.' }
+            : undefined
+    if (failure !== undefined) {
+      this.#answers.set(id, { id, ok: false, error: failure })
+      return id
+    }
+    const call = { id, capability, args, bytes, askedAtMs: nowMs() }
+    this.#requests.set(id, call)
+    this.#asked = [...this.#asked, call]
+    return id
+  }
+
+  /** Undefined until it is there. */
+  answerTo(request: number): Answer | undefined {
+    return this.#answers.get(request)
+  }
+
+  /** Nobody asks for it any more. What was not asked for yet is not. */
+  forget(request: number): void {
+    this.#answers.delete(request)
+    if (!this.#asked.some(({ id }) => id === request)) return
+    this.#asked = this.#asked.filter(({ id }) => id !== request)
+    this.#requests.delete(request)
+  }
+
+  /** An import waits for any request. @param again makes its call again */
+  waitForRequests(again: () => unknown): void {
+    this.#again = again
   }
 
   /** Nobody waits any more. */
   end(): void {
     this.#pending = undefined
+    this.#again = undefined
+    this.#requests.clear()
+    this.#answers.clear()
+    this.#uncounted = []
     this.#asked = []
+  }
+
+  /** Pays for what came for requests: only in a turn. */
+  #countAnswers(): void {
+    const came = this.#uncounted
+    this.#uncounted = []
+    for (const answer of came) if (answer.ok) this.#receive(answer.value)
   }
 
   #pay(): void {
@@ -225,10 +321,8 @@ export class CapabilityCalls implements ComponentImports {
     bytes: number,
     answered: (answer: Answer) => unknown,
   ): unknown {
-    const { control, limits, syncCalls, nowMs } = this.#parts
-    control.gauge.charge(bytes * CALL_FUEL_PER_BYTE)
-    this.#bytesOut += bytes
-    if (this.#bytesOut > limits.bytesOut) throw new GuestStop(exhausted('bytes', limits, 'bytesOut'))
+    const { control, syncCalls, nowMs } = this.#parts
+    this.#send(bytes)
     const id = this.#count
     // The guest ends at its next check: nothing is asked for it any more.
     if (control.gauge.stopReason !== undefined)
@@ -240,19 +334,30 @@ export class CapabilityCalls implements ComponentImports {
       )
     }
     this.#pending = { id, capability: capability.name, args, bytes, askedAtMs: nowMs() }
-    this.#asked = [this.#pending]
+    this.#asked = [...this.#asked, this.#pending]
     return SUSPENDED
   }
 
+  /** @throws GuestStop */
+  #send(bytes: number): void {
+    const { control, limits } = this.#parts
+    control.gauge.charge(bytes * CALL_FUEL_PER_BYTE)
+    this.#bytesOut += bytes
+    if (this.#bytesOut > limits.bytesOut) throw new GuestStop(exhausted('bytes', limits, 'bytesOut'))
+  }
+
+  /** @throws GuestStop */
+  #receive(value: unknown): unknown {
+    const { control, limits } = this.#parts
+    const { bytes } = measureValue(value ?? null)
+    this.#bytesIn += bytes
+    control.gauge.charge(bytes * CALL_FUEL_PER_BYTE)
+    if (this.#bytesIn > limits.bytesIn) throw new GuestStop(exhausted('bytes', limits, 'bytesIn'))
+    return value
+  }
+
   #success({ result }: FunctionType, output: JsonSchema | undefined): (value: unknown) => unknown {
-    const { limits, control } = this.#parts
-    const receive = (value: unknown): unknown => {
-      const { bytes } = measureValue(value ?? null)
-      this.#bytesIn += bytes
-      control.gauge.charge(bytes * CALL_FUEL_PER_BYTE)
-      if (this.#bytesIn > limits.bytesIn) throw new GuestStop(exhausted('bytes', limits, 'bytesIn'))
-      return value
-    }
+    const receive = (value: unknown): unknown => this.#receive(value)
     if (result === undefined) return (value) => void receive(value)
     if (result.kind !== 'result') return (value) => witOf(result, receive(value), output)
     const ok = result.cases[0]?.type

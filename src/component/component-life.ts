@@ -18,6 +18,7 @@ import { type ComponentImports, firstOf } from './component-imports.ts'
 import { type ComponentInstance, openComponentInstance } from './component-instance.ts'
 import { ComponentWasi, type ComponentWorld } from './component-wasi.ts'
 import { LateControl } from './guest-control.ts'
+import { awaitsHttp, FETCH, sendsHttp } from './http-calls.ts'
 import { ModuleClock, msAt } from './module/module-clock.ts'
 import type { PreparedComponent } from './prepare-component.ts'
 
@@ -77,6 +78,7 @@ export async function openComponentLife(parts: ComponentLifeParts): Promise<Comp
       seed,
       clock,
       sha256: parts.sha256,
+      calls: hasHttp(prepared, capabilities) ? calls : undefined,
       state: from?.state.wasi ?? undefined,
     })
   try {
@@ -100,6 +102,20 @@ export async function openComponentLife(parts: ComponentLifeParts): Promise<Comp
     wasi?.[DISPOSE]()
     throw error
   }
+}
+
+/** Whether it can send requests, and wait for their answers. @throws CaissonError `unsupported` where it cannot wait */
+function hasHttp({ shape, cores }: PreparedComponent, capabilities: readonly GuestCapability[]): boolean {
+  if (!capabilities.some(({ name }) => name === FETCH) || !shape.imports.some(sendsHttp)) return false
+  const waits = cores.some(({ manifest }) =>
+    manifest.suspends.some(({ module, name }) => awaitsHttp({ interface: module, name })),
+  )
+  if (waits) return true
+  throw new CaissonError(
+    'unsupported',
+    `The component cannot wait for answers of HTTP. It takes the package binaryen, or what \`caisson build --suspend ${FETCH}\` wrote, and one core module that sends requests and waits for them. Without the grant of ${FETCH} it is opened, and its requests are denied.`,
+    { details: { imports: ['wasi:http/outgoing-handler#handle'] } },
+  )
 }
 
 /** @throws CaissonError `missing_imports` */

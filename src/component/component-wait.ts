@@ -10,7 +10,7 @@
 import { CaissonError } from '../base/errors.ts'
 import { clipText } from '../base/escape-text.ts'
 import { GuestFault } from './abi/guest-memory.ts'
-import type { CoreInstance } from './core/core-guest.ts'
+import type { CoreInstance } from './core/core-instance.ts'
 import type { SuspendingImport } from './core/core-manifest.ts'
 import { type Suspension, UnwindArea } from './core/unwind-area.ts'
 import type { CoreFunction } from './link/component-function.ts'

@@ -4,17 +4,21 @@
  * Invariants
  * 1. What the host does in a call is charged to the guest.
  * 2. Time and randomness are the guest's own: equal seeds, times and calls give equal results.
- * 3. A guest that sleeps moves its clock, within `idleMs` over all of its sleeps; nobody waits for it.
+ * 3. What it asks of HTTP goes through a capability (`http-calls.ts`), and it waits for that in earnest.
+ * 4. A guest that sleeps moves its clock, within `idleMs` over all of its sleeps; nobody waits for it.
  */
 import { DISPOSE } from '../base/disposal.ts'
 import { exhausted } from '../machine/exhausted.ts'
 import type { Limits } from '../machine/limits.ts'
 import type { WasiEnd, WasiHost, WasiMissing, WasiState, WasiWait } from '../ports/wasi-host.ts'
 import type { OpenWasiTree, WasiSource } from '../ports/wasi-source.ts'
+import type { CapabilityCalls } from './capability-calls.ts'
 import { type ComponentImports, hostInterfaces, type ImportCall } from './component-imports.ts'
 import { type ComponentEnd, GuestExit, GuestStop } from './component-outcome.ts'
 import type { ImportedFunction } from './component-shape.ts'
 import type { LateControl } from './guest-control.ts'
+import { HttpCalls } from './http-calls.ts'
+import { SUSPENDED } from './link/component-function.ts'
 import type { ModuleClock } from './module/module-clock.ts'
 import { ModuleRandom } from './module/module-random.ts'
 
@@ -48,6 +52,8 @@ export interface ComponentWasiParts {
   readonly seed: Uint8Array
   readonly clock: ModuleClock
   readonly sha256: (bytes: Uint8Array) => Uint8Array
+  /** Behind HTTP. Left out, there is none. */
+  readonly calls?: CapabilityCalls | undefined
   /** Of a captured guest. */
   readonly state?: WasiState | undefined
 }
@@ -64,11 +70,13 @@ export class ComponentWasi implements Disposable {
   readonly imports: ComponentImports
   readonly #parts: ComponentWasiParts
   #skippedNs = 0n
+  /** Whether the import that is being called waits. */
+  #suspends = false
 
   /** @throws CaissonError `invalid_argument`, `invalid_limit`, `quota_exceeded`, `corrupted` (the state) */
   constructor(parts: ComponentWasiParts) {
     this.#parts = parts
-    const { source, world, limits, clock, seed, sha256, state } = parts
+    const { source, world, limits, clock, seed, sha256, calls, state } = parts
     const nowNs = (): bigint => clock.position()
     this.host = source.openHost(
       {
@@ -82,12 +90,13 @@ export class ComponentWasi implements Disposable {
         })),
         ...(world.clock && { clock }),
         ...(world.random && { random: new ModuleRandom(seed, sha256) }),
+        ...(calls && { http: new HttpCalls(calls) }),
         limits: {
           stdoutBytes: limits.logBytes,
           stderrBytes: limits.logBytes,
           descriptors: DESCRIPTORS,
           resources: RESOURCES,
-          requestBytes: 0,
+          requestBytes: calls === undefined ? 0 : limits.bytesOut,
         },
       },
       { wait: (until) => this.#wait(until), halt: (end) => this.#halt(end) },
@@ -114,13 +123,26 @@ export class ComponentWasi implements Disposable {
     const { control } = this.#parts
     return (args) => {
       control.gauge.charge(CALL_FUEL + args.reduce((sum: number, one) => sum + bytesOf(one), 0))
-      const answer = call(args)
+      const answer = this.#waiting(() => call(args))
       if (answer instanceof Uint8Array) control.gauge.charge(answer.length * FUEL_PER_RANDOM_BYTE)
       return answer
     }
   }
 
-  #wait({ untilNs, requests }: WasiWait): 'ready' | 'impossible' {
+  /** What it gives is nothing where the guest waits: then it is called again when there is an answer. */
+  #waiting(call: () => unknown): unknown {
+    const answer = call()
+    if (!this.#suspends) return answer
+    this.#suspends = false
+    this.#parts.calls?.waitForRequests(() => this.#waiting(call))
+    return SUSPENDED
+  }
+
+  #wait({ untilNs, requests }: WasiWait): 'ready' | 'suspended' | 'impossible' {
+    if (requests.length > 0 && this.#parts.calls !== undefined) {
+      this.#suspends = true
+      return 'suspended'
+    }
     if (untilNs === undefined || requests.length > 0) return 'impossible'
     const { clock, limits, control } = this.#parts
     const before = clock.position()

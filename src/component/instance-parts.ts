@@ -3,7 +3,7 @@ import { CaissonError } from '../base/errors.ts'
 import type { HandleTable, LiveResource } from './abi/resources.ts'
 import type { ComponentWait } from './component-wait.ts'
 import type { CapturedGuest } from './core/capture-core.ts'
-import type { CoreInstance } from './core/core-guest.ts'
+import type { CoreInstance } from './core/core-instance.ts'
 import type { InstanceMeter } from './instance-meter.ts'
 import type { CallSteps } from './link/component-function.ts'
 

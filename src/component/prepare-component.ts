@@ -22,6 +22,7 @@ import type { CoreManifest, PreparedCore, SuspendingImport } from './core/core-m
 import { inspectBinary } from './core/inspect-binary.ts'
 import { describeCoreOptions, type PrepareCoreOptions, prepareCoreSteps } from './core/prepare-core.ts'
 import type { PreparedCache } from './core/prepared-cache.ts'
+import { awaitsHttp, sendsHttp, waitsForHttp } from './http-calls.ts'
 
 /** A core module that can be instantiated, and what its host goes by. */
 export interface CompiledCore {
@@ -56,6 +57,8 @@ export interface WaitOptions {
   /** Names that tool. */
   readonly tool: string
   isAwaited(wanted: Pick<ImportedFunction, 'interface' | 'name'>): boolean
+  /** Whether it waits for answers of HTTP too, where it sends requests. */
+  readonly awaitsHttp: boolean
   /** Prepares one core module, `options.suspends` included. */
   prepare(bytes: Uint8Array, options: Omit<PrepareCoreOptions, 'asyncify'>): Promise<PreparedCore>
 }
@@ -164,14 +167,16 @@ async function meterNew(
   return { parsed, cores }
 }
 
-/** As `awaitedImports`, of bytes that nobody has looked at. @throws CaissonError as `prepareComponent` */
+/** Where guests would wait, of bytes that nobody has looked at. @throws CaissonError as `prepareComponent` */
 export async function awaitedImportsOf(
   given: Uint8Array,
   waits: WaitOptions,
 ): Promise<readonly SuspendingImport[]> {
   const bytes = new Uint8Array(given)
   inspectBinary(bytes, 'component')
-  return awaitedImports(readComponent(bytes), waits)
+  const parsed = readComponent(bytes)
+  const at = await awaitedImports(parsed, waits)
+  return at.length === 0 ? at : parsed.modules.flatMap((module) => importedOf(module, at))
 }
 
 /**
@@ -208,8 +213,9 @@ async function awaitedImports(
   waits: WaitOptions,
 ): Promise<readonly SuspendingImport[]> {
   const { imports } = await describeComponent(parsed.root)
+  const isSender = waits.awaitsHttp && imports.some(sendsHttp)
   return imports
-    .filter((one) => waits.isAwaited(one))
+    .filter((one) => waits.isAwaited(one) || (isSender && awaitsHttp(one)))
     .map(({ interface: module, name }) => ({ module, name }))
 }
 
@@ -221,8 +227,10 @@ function definesTags(bytes: Uint8Array): boolean {
 /** Those of them that a core module imports under their own names: it calls them itself, or through a module of jumps. */
 function importedOf(bytes: Uint8Array, at: readonly SuspendingImport[]): readonly SuspendingImport[] {
   const { imports } = parseModule(bytes)
-  return at.filter(({ module, name }) =>
-    imports.some((one) => one.desc.kind === 'function' && one.module === module && one.name === name),
+  return at.filter(
+    ({ module, name }) =>
+      imports.some((one) => one.desc.kind === 'function' && one.module === module && one.name === name) &&
+      waitsForHttp(imports, { module, name }),
   )
 }
 

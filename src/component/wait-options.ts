@@ -1,5 +1,6 @@
 /** How a component is made to wait for capabilities that are answered later. */
 import { CapabilityPlaces } from './capability-calls.ts'
+import { FETCH } from './http-calls.ts'
 import type { WaitOptions } from './prepare-component.ts'
 
 /**
@@ -18,6 +19,7 @@ export function waitOptions(
     key: `${tool}\n${names.join('\n')}`,
     tool,
     isAwaited: (wanted) => places.isAwaited(wanted),
+    awaitsHttp: names.includes(FETCH),
     prepare,
   }
 }

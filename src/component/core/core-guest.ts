@@ -27,6 +27,7 @@ import {
   START_EXPORT,
 } from '../../wasm/meter-options.ts'
 import { type CoreEnd, trapOf } from './core-end.ts'
+import type { CoreInstance } from './core-instance.ts'
 import type { CoreManifest, CoreType, SuspendingImport } from './core-manifest.ts'
 import { checkedResult, zeroOf } from './core-result.ts'
 import { CoreWait } from './core-wait.ts'
@@ -34,6 +35,8 @@ import { importedConstants } from './imported-constants.ts'
 import { functionOf, linkCore } from './link-core.ts'
 import { ModuleCrossings } from './module-crossings.ts'
 import type { Suspension } from './unwind-area.ts'
+
+export type { CoreInstance } from './core-instance.ts'
 
 /** A prepared module that the engine compiled. */
 export interface CompiledCore {
@@ -49,12 +52,6 @@ export interface CoreGuestOptions {
   readonly monotonic: () => number
   /** Where the counters live; `shared` for several modules (default `own`). */
   readonly counters?: 'own' | 'shared'
-}
-
-/** An instance of one of the guest's modules. Call its functions through the guest. */
-export interface CoreInstance {
-  readonly manifest: CoreManifest
-  readonly exports: Readonly<Record<string, unknown>>
 }
 
 /** A function of the host as wasm calls it: numbers and bigints in, one of them (or a list, or nothing) out. */

@@ -5,7 +5,7 @@
  * 1. While it is on its way out or back, none of its code runs and no host function does anything.
  */
 import { CaissonError } from '../../base/errors.ts'
-import type { CoreInstance } from './core-guest.ts'
+import type { CoreInstance } from './core-instance.ts'
 import type { SuspendingImport } from './core-manifest.ts'
 import { type Suspension, UnwindArea } from './unwind-area.ts'
 

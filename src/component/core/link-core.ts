@@ -1,7 +1,7 @@
 /** Makes an instance of a core module, and finds its functions. */
 import { CaissonError } from '../../base/errors.ts'
 import type { CompiledModule } from '../../ports/engine-source.ts'
-import type { CoreInstance } from './core-guest.ts'
+import type { CoreInstance } from './core-instance.ts'
 
 export type WasmFunction = (...args: readonly unknown[]) => unknown
 
