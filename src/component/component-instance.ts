@@ -88,6 +88,7 @@ export class ComponentInstance
   #state: 'idle' | 'busy' | 'over' = 'idle'
   /** Whether code of the guest may be on the stack: it is busy also before that, and while it waits. */
   #inTurn = false
+  #isDisposed = false
 
   constructor(prepared: PreparedComponent, options: ComponentInstanceOptions) {
     const { limits, control, restores } = options
@@ -244,6 +245,7 @@ export class ComponentInstance
     this.#inTurn = false
     this.#meter.checkMemory()
     this.#meter.pause()
+    if (this.#isDisposed) this.#letGo()
     const isAlive = end.status === 'completed' || end.status === 'waiting'
     if (isAlive && this.#meter.gauge.stopReason !== undefined) end = this.#endOf(undefined)
     if (end.status === 'waiting') return end
@@ -397,11 +399,27 @@ export class ComponentInstance
 
   declare readonly [Symbol.dispose]: () => void
 
-  /** Refuses further calls and lets go of everything. Also at the key of `using`. */
+  /**
+   * Refuses further calls and lets go of everything, what the guest owns of its host's included. From inside of one of
+   * its imports: the guest ends at its next check. Also at the key of `using`.
+   */
   dispose(): void {
+    this.#isDisposed = true
     this.#state = 'over'
     this.#functions = new Map()
+    if (this.#inTurn) this.#meter.gauge.halt('aborted')
+    else this.#letGo()
+  }
+
+  #letGo(): void {
     this.#cores.letGo()
+    for (const table of this.#handles)
+      try {
+        table.dispose()
+      } catch (error) {
+        // Of the embedder's own: the others are ended all the same.
+        this.#domain.fail(error)
+      }
   }
 }
 

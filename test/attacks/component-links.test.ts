@@ -259,3 +259,68 @@ describe('destructors of resources', () => {
     expect(component.state).toBe('over')
   })
 })
+
+describe('resources of the host', () => {
+  const owning = `(component
+    (import "host" (instance $h (export "thing" (type $t (sub resource)))
+      (export "make" (func (result (own $t)))) (export "away" (func))))
+    (core func $make (canon lower (func $h "make"))) (core func $away (canon lower (func $h "away")))
+    (core module $m (import "" "make" (func $make (result i32))) (import "" "away" (func $away))
+      (func (export "keep") (param i32)
+        (loop $l (drop (call $make)) (br_if $l (local.tee 0 (i32.sub (local.get 0) (i32.const 1))))))
+      (func (export "trap") (drop (call $make)) (unreachable))
+      (func (export "away") (drop (call $make)) (call $away) (loop $l (br $l))))
+    (core instance $m (instantiate $m (with "" (instance (export "make" (func $make)) (export "away" (func $away))))))
+    (func (export "keep") (param "n" u32) (canon lift (core func $m "keep")))
+    (func (export "trap") (canon lift (core func $m "trap")))
+    (func (export "away") (canon lift (core func $m "away"))))`
+
+  interface Counted {
+    readonly component: OpenComponent
+    readonly ended: number[]
+  }
+
+  async function counted(away: () => void = () => {}): Promise<Counted> {
+    const ended: number[] = []
+    let made = 0
+    class Thing {
+      readonly number: number
+
+      constructor() {
+        made += 1
+        this.number = made
+      }
+
+      [Symbol.dispose](): void {
+        ended.push(this.number)
+        if (this.number === 2) throw new Error('mine')
+      }
+    }
+    const interfaces = { host: { Thing, make: () => new Thing(), away } }
+    return { component: await open(owning, { interfaces }), ended }
+  }
+
+  it('that a guest owns end with it, each of them, also where one of them cannot', async () => {
+    const { component, ended } = await counted()
+    expect(await component.call('keep', [3])).toMatchObject({ status: 'completed' })
+    expect(ended).toEqual([])
+    component[Symbol.dispose]()
+    component[Symbol.dispose]()
+    expect(ended).toEqual([1, 2, 3])
+  })
+
+  it('end with a guest that trapped, when it is let go of', async () => {
+    const { component, ended } = await counted()
+    expect(await component.call('trap')).toMatchObject({ status: 'failed' })
+    component[Symbol.dispose]()
+    expect(ended).toEqual([1])
+  })
+
+  it('end with one that is let go of by its own import, which ends at its next check', async () => {
+    const held = new Map<string, OpenComponent>()
+    const { component, ended } = await counted(() => held.get('it')?.[Symbol.dispose]())
+    held.set('it', component)
+    expect(await component.call('away')).toMatchObject({ status: 'failed', error: { code: 'aborted' } })
+    expect([component.state, ended]).toEqual(['over', [1]])
+  })
+})

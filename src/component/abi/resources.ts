@@ -246,13 +246,18 @@ export class HandleTable {
     for (const place of free as readonly number[]) this.#free.push(place)
   }
 
-  /** Ends everything that the guest still owns of the host's. */
+  /** Ends everything that the guest still owns of the host's. @throws the first of what that throws, after all of it */
   dispose(): void {
-    for (const handle of this.#handles) {
-      if (handle?.own === true && handle.resource.owner === undefined)
+    const failures: unknown[] = []
+    for (const handle of this.#handles.splice(1)) {
+      if (handle?.own !== true || handle.resource.owner !== undefined) continue
+      try {
         handle.resource.drop(handle.representation)
+      } catch (error) {
+        failures.push(error)
+      }
     }
-    this.#handles.length = 1
     this.#free.length = 0
+    if (failures.length > 0) throw failures[0]
   }
 }
