@@ -37,7 +37,7 @@ export async function loadBinaryenAsyncify(): Promise<Asyncify> {
   for (const name of FEATURES) features |= binaryen.Features[name] ?? 0
   return {
     version: BINARYEN_VERSION,
-    rewrite(wasm, imports) {
+    rewrite(wasm, imports, functions) {
       let module: InstanceType<typeof binaryen.Module> | undefined
       try {
         module = binaryen.readBinary(wasm)
@@ -45,6 +45,8 @@ export async function loadBinaryenAsyncify(): Promise<Asyncify> {
         binaryen.setOptimizeLevel(1)
         binaryen.setShrinkLevel(0)
         binaryen.setPassArgument('asyncify-imports', imports.join(','))
+        if (functions !== undefined)
+          binaryen.setPassArgument('asyncify-onlylist', namesOf(binaryen, module, functions).join(','))
         module.runPasses(['asyncify'])
         return module.emitBinary()
       } catch (cause) {
@@ -55,4 +57,25 @@ export async function loadBinaryenAsyncify(): Promise<Asyncify> {
       }
     },
   }
+}
+
+type Binaryen = typeof import('binaryen').default
+
+/** @throws Error for functions that are not there, or whose names say something to Binaryen */
+function namesOf(
+  binaryen: Binaryen,
+  module: InstanceType<Binaryen['Module']>,
+  functions: readonly number[],
+): readonly string[] {
+  const defined: string[] = []
+  for (let index = 0; index < module.getNumFunctions(); index += 1) {
+    const info = binaryen.getFunctionInfo(module.getFunctionByIndex(index))
+    if (info.module === '') defined.push(info.name)
+  }
+  return functions.map((place) => {
+    const name = defined[place]
+    if (name === undefined || !/^[\w$.]+$/.test(name))
+      throw new Error(`There is no function ${place} to unwind.`)
+    return name
+  })
 }

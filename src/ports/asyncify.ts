@@ -9,7 +9,9 @@ export interface Asyncify {
   readonly version: string
   /**
    * @param imports `module.name` of each import that may suspend
+   * @param functions by their place among those that the module defines: the only ones that can be unwound. Left out,
+   *   all that may be on the way to such an import; the code of the others is not touched
    * @throws CaissonError `invalid_module`, `unsupported_feature`
    */
-  rewrite(wasm: Uint8Array, imports: readonly string[]): Uint8Array
+  rewrite(wasm: Uint8Array, imports: readonly string[], functions?: readonly number[]): Uint8Array
 }

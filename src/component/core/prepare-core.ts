@@ -40,6 +40,11 @@ export interface PrepareCoreOptions {
   /** Imports at which the guest may be suspended; needs `asyncify`. */
   readonly suspends?: readonly SuspendingImport[]
   readonly asyncify?: Asyncify
+  /**
+   * The functions that can be suspended, by their place among those that the module defines; where one of its others
+   * is at work it must not be. Left out: all that may be.
+   */
+  readonly unwinds?: readonly number[]
   /** Whether another module of the same guest can catch exceptions (default false). */
   readonly importsMayThrow?: boolean
   /** Larger inputs are refused; default 128 MiB. */
@@ -59,7 +64,19 @@ export function describeCoreOptions(
   const { suspends = [], asyncify, importsMayThrow = false, maxBytes = MOST_BINARY_BYTES } = options
   const at = suspends.map(({ module, name }) => [module, name])
   const tool = at.length === 0 ? null : (asyncify?.version ?? null)
-  return [RULES, profile, maxMemoryPages, maxTableEntries, counters, at, tool, importsMayThrow, maxBytes]
+  const { unwinds } = options
+  return [
+    RULES,
+    profile,
+    maxMemoryPages,
+    maxTableEntries,
+    counters,
+    at,
+    tool,
+    importsMayThrow,
+    maxBytes,
+    ...(unwinds === undefined ? [] : [unwinds]),
+  ]
 }
 
 /**
@@ -170,6 +187,7 @@ function makeSuspendable(bytes: Uint8Array, original: Module, options: PrepareCo
     asyncify.rewrite(
       bytes,
       suspends.map(({ module, name }) => `${module}.${name}`),
+      options.unwinds,
     ),
   )
 }

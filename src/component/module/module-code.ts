@@ -46,14 +46,19 @@ function maySuspend(module: string, name: string): boolean {
   return module === WASI_NAMESPACE ? name === 'poll_oneoff' : module !== CALLS_NAMESPACE
 }
 
-/** @param original the digest of the bytes that were prepared */
+/**
+ * @param original the digest of the bytes that were prepared
+ * @param unwinds where it was made suspendable in these functions alone
+ */
 export function moduleEngine(
   original: Digest,
   { suspends }: CoreManifest,
   asyncify: string | undefined,
+  unwinds?: readonly number[],
 ): string {
   const at = suspends.map(({ module, name }) => `${module}.${name}`)
-  const made = at.length === 0 ? '' : `${asyncify}\n${at.join('\n')}`
+  const made =
+    at.length === 0 ? '' : [asyncify, ...at, ...(unwinds === undefined ? [] : [unwinds.join(' ')])].join('\n')
   return `module:${sha256(new TextEncoder().encode(`${RULES}\n${original}\n${made}`)).slice('sha256:'.length)}`
 }
 

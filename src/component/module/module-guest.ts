@@ -39,6 +39,8 @@ export interface ModuleGuestParts {
   readonly syncCalls: SyncCalls
   readonly monotonic: () => number
   readonly tools: PageTools
+  /** Told that start-up comes to its planned end where it reads input, in a guest that cannot be suspended there. */
+  readonly onFirstRead?: () => void
 }
 
 export interface ModuleGuestStart {
@@ -236,6 +238,7 @@ export class ModuleGuest {
     if (this.#startsUp && !isSameForAll(name, args)) {
       // The machine ends start-up, and calls it again.
       if (suspends && readsInput(name, args)) return SUSPEND
+      if (readsInput(name, args)) this.#parts.onFirstRead?.()
       this.endStartUp()
     }
     const errno = this.#functions[name]?.(...args)

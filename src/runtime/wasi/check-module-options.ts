@@ -16,7 +16,7 @@ import type { PrepareModuleOptions, ResumeModuleOptions, RunModuleOptions } from
 
 const LONGEST_NAME = 1_000
 
-const PREPARE: OptionChecks<PrepareModuleOptions> = {
+const HOW_PREPARED: OptionChecks<Omit<PrepareModuleOptions, 'startImage'>> = {
   limits: anObject,
   suspendable: [(value) => typeof value === 'boolean' || value === 'auto', 'true, false or "auto"'],
   onProgress: aFunction,
@@ -24,8 +24,10 @@ const PREPARE: OptionChecks<PrepareModuleOptions> = {
   cache: anObject,
 }
 
+const PREPARE: OptionChecks<PrepareModuleOptions> = { ...HOW_PREPARED, startImage: anObject }
+
 const RUN: OptionChecks<RunModuleOptions> = {
-  ...PREPARE,
+  ...HOW_PREPARED,
   name: [isShortText, `a text of at most ${LONGEST_NAME} characters`],
   args: [isTexts, 'a list of texts'],
   env: [isRecordOfTexts, 'an object of texts'],
@@ -60,6 +62,8 @@ export function checkRunModule(options: RunModuleOptions): void {
 /** @throws CaissonError `invalid_argument` */
 export function checkPrepareModule(options: PrepareModuleOptions): void {
   checkOptions(options, PREPARE)
+  const { startImage } = options
+  if (startImage !== undefined) checkOptions(startImage, RUN, [], 'startImage')
 }
 
 /** Those of modules; those of `resume` are checked with it. @throws CaissonError `invalid_argument` */

@@ -41,6 +41,13 @@ export interface PrepareModuleOptions {
   readonly onProgress?: (done: number) => void
   readonly signal?: AbortSignal
   readonly cache?: PreparedCacheGrant
+  /**
+   * Of a command that takes its program from standard input, an interpreter: its start, up to the first read of it, is to
+   * be done once (`RunModuleOptions.startUp`). It is run up to there, with these arguments and variables, to learn which
+   * of its functions are at work; they alone are made suspendable, and it is so nowhere else. Needs the package binaryen,
+   * and takes twice as long.
+   */
+  readonly startImage?: Pick<RunModuleOptions, 'name' | 'args' | 'env'>
 }
 
 /** A module that was prepared: plain data, to be given to `runModule` here or elsewhere. Whoever made it is trusted. */
@@ -57,7 +64,7 @@ export interface PreparedModule {
 
 /** Options of one module. Those of `run` mean the same. */
 export interface RunModuleOptions
-  extends Omit<PrepareModuleOptions, 'limits' | 'signal'>,
+  extends Omit<PrepareModuleOptions, 'limits' | 'signal' | 'startImage'>,
     Pick<
       RunOptions,
       | 'grants'
@@ -94,7 +101,7 @@ export interface RunModuleOptions
   readonly entry?: string | readonly ModuleCall[]
   /**
    * Asks for a start-up that is the same for all runs, and so is done once: what a command does before it reads standard
-   * input (`[]`; see `startImage`), or the initialising of a reactor and these calls. It has time zero and fixed
+   * input (`[]`, and it has to be prepared with `startImage`), or the initialising of a reactor and these calls. It has time zero and fixed
    * randomness, until it asks for something else; then it goes on as a part of this run.
    */
   readonly startUp?: readonly ModuleCall[]
@@ -107,7 +114,7 @@ export interface RunModuleOptions
 
 /** Options of a kept run of a module that is gone on with. */
 export interface ResumeModuleOptions
-  extends Omit<PrepareModuleOptions, 'limits' | 'signal'>,
+  extends Omit<PrepareModuleOptions, 'limits' | 'signal' | 'startImage'>,
     Omit<ResumeOptions, 'thread' | 'atEnd'> {
   /** Real directories again, under the paths that they had. */
   readonly directories?: Readonly<Record<string, Pick<ModuleDirectoryGrant, 'open'>>>

@@ -21,6 +21,10 @@ import {
   moduleEngine,
   suspendingImports,
 } from '../../component/module/module-code.ts'
+import { WASI_NAMESPACE } from '../../component/module/module-imports.ts'
+import { parseModuleProgram } from '../../component/module/module-program.ts'
+import { startFunctions } from '../../component/module/start-functions.ts'
+import type { MachineStart } from '../../machine/turn.ts'
 import type { CheckpointPorts } from '../../ports/checkpoint-ports.ts'
 import type { ModuleTools } from '../../ports/module-tools.ts'
 import type { PageTools } from '../../ports/page-tools.ts'
@@ -34,6 +38,9 @@ const PAGE = 65_536
 const KEEP = 8
 /** How long the host's loop waits for a piece. */
 const PIECE_MS = 10
+
+const FIRST_READ: SuspendingImport = { module: WASI_NAMESPACE, name: 'fd_read' }
+const NO_CALLS = { call: (): undefined => undefined }
 
 interface ModulePreparationParts {
   readonly tools: ModuleTools
@@ -97,10 +104,37 @@ export class ModulePreparation {
   ): Promise<PreparedModule> {
     inspectBinary(given, 'module')
     const bytes = new Uint8Array(given)
-    const { tools, profile, checkpoints, pageTools } = this.#parts
     const suspends = this.#suspends(bytes, options.suspendable ?? 'auto')
+    return this.#prepareTo({ suspends }, bytes, memoryBytes, options)
+  }
+
+  /** So that its start can be kept: suspendable where it reads standard input for the first time, and nowhere else. */
+  async prepareWithStart(
+    given: Uint8Array,
+    { program, seed, limits, nowMs }: MachineStart,
+    options: PrepareModuleOptions,
+  ): Promise<PreparedModule> {
+    inspectBinary(given, 'module')
+    const bytes = new Uint8Array(given)
+    if (this.#parts.tools.asyncify === undefined) throw withoutBinaryen()
+    const { tools, pageTools, monotonic } = this.#parts
+    const { memoryBytes } = limits
+    const { core } = await this.#compile(await this.#prepareTo({ suspends: [] }, bytes, memoryBytes, options))
+    const parts = { core, wasi: tools.wasi, syncCalls: NO_CALLS, monotonic, tools: pageTools }
+    const start = { program: parseModuleProgram(program), seed, limits, nowMs, capabilities: [] }
+    const unwinds = startFunctions(parts, start, monotonic() + limits.wallMs)
+    return this.#prepareTo({ suspends: [FIRST_READ], unwinds }, bytes, memoryBytes, options)
+  }
+
+  async #prepareTo(
+    to: Pick<PrepareCoreOptions, 'suspends' | 'unwinds'>,
+    bytes: Uint8Array,
+    memoryBytes: number,
+    options: PrepareModuleOptions,
+  ): Promise<PreparedModule> {
+    const { tools, profile, checkpoints, pageTools } = this.#parts
     const version = tools.asyncifyVersion ?? 'none'
-    const wanted = { profile, maxMemoryPages: Math.floor(memoryBytes / PAGE), suspends }
+    const wanted = { profile, maxMemoryPages: Math.floor(memoryBytes / PAGE), ...to }
     const cache = options.cache && checkpoints ? new PreparedCache(options.cache, checkpoints) : undefined
     const { wasm, manifest } = await prepareCached(
       cache,
@@ -108,7 +142,7 @@ export class ModulePreparation {
       { ...wanted, asyncify: { version } },
       (copy) => this.#prepare(copy, wanted, options),
     )
-    const engine = moduleEngine(digestOf(pageTools.sha256(bytes)), manifest, version)
+    const engine = moduleEngine(digestOf(pageTools.sha256(bytes)), manifest, version, to.unwinds)
     return { kind: 'prepared-module', engine, manifest, wasm }
   }
 
@@ -117,7 +151,7 @@ export class ModulePreparation {
     const suspends = suspendingImports(bytes)
     if (suspends.length === 0 || this.#parts.tools.asyncify !== undefined) return suspends
     if (wanted === 'auto') return []
-    throw new CaissonError('unsupported', 'Suspending a module needs the package binaryen: install it.')
+    throw withoutBinaryen()
   }
 
   async #prepare(
@@ -154,6 +188,10 @@ export class ModulePreparation {
     const { engine, manifest, wasm, module } = prepared
     return moduleCode(engine, { manifest }, module ?? (await compile(wasm)), this.#parts.pageTools.samePage)
   }
+}
+
+function withoutBinaryen(): CaissonError {
+  return new CaissonError('unsupported', 'Suspending a module needs the package binaryen: install it.')
 }
 
 async function compile(wasm: Uint8Array): Promise<NonNullable<PreparedModule['module']>> {

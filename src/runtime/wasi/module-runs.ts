@@ -55,7 +55,11 @@ export class ModuleRuns {
   async prepare(bytes: Uint8Array, options: PrepareModuleOptions): Promise<PreparedModule> {
     checkPrepareModule(options)
     checkModule(bytes)
-    return this.#preparation.prepare(bytes, limitsOf(options.limits, this.#parts.bounds).memoryBytes, options)
+    const { startImage, ...own } = options
+    const { memoryBytes } = limitsOf(own.limits, this.#parts.bounds)
+    if (startImage === undefined) return this.#preparation.prepare(bytes, memoryBytes, own)
+    const start = this.#start({ ...startImage, ...(own.limits && { limits: own.limits }) })
+    return this.#preparation.prepareWithStart(bytes, start, own)
   }
 
   async run(
