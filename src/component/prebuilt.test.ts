@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readSample } from '../../scripts/samples/read-sample.ts'
+import { sha256 } from '../base/digest.ts'
 import { parseLimits } from '../machine/limits.ts'
 import { hostInterfaces } from './component-imports.ts'
 import { openComponentInstance } from './component-instance.ts'
@@ -71,5 +72,32 @@ describe('a component that was built before', () => {
       })
     const nothing = { manifest, read: () => 'text' as unknown as Uint8Array }
     await expect(loadPrebuilt(nothing, 64)).rejects.toMatchObject({ code: 'invalid_argument' })
+  })
+
+  it('is refused where its digest is right, and what it is of is not what is read', async () => {
+    const { manifest, files } = await built()
+    const read = (file: string): Uint8Array => files.get(file) as Uint8Array
+    const { digest: _, ...body } = reread(manifest)
+    const signed = (change: object): PrebuiltManifest => {
+      const changed = { ...body, ...change }
+      const digest = sha256(new TextEncoder().encode(JSON.stringify(Object.values(changed))))
+      return { ...changed, digest } as PrebuiltManifest
+    }
+    expect(signed({}).digest).toBe(manifest.digest)
+    for (const change of [
+      { cores: null },
+      { cores: [null] },
+      { cores: [{ ...body.cores[0], manifest: null }] },
+      { cores: [{ ...body.cores[0], manifest: { ...body.cores[0]?.manifest, exports: undefined } }] },
+      { root: null },
+      { root: { definitions: [null] } },
+      { root: { definitions: [{ kind: 'type', type: null }] } },
+      { maxMemoryPages: '1' },
+      { component: 5 },
+    ])
+      await expect(
+        loadPrebuilt({ manifest: signed(change), read }, 64),
+        JSON.stringify(change).slice(0, 80),
+      ).rejects.toMatchObject({ code: 'corrupted' })
   })
 })

@@ -82,7 +82,10 @@ export async function loadPrebuilt(
     cores.push({ module: await moduleOf(core, await read(core.file)), manifest: core.manifest })
   }
   const parsed = { root: manifest.root, modules: [] }
-  return { parsed, shape: await describeComponent(parsed.root), cores }
+  const shape = await describeComponent(parsed.root).catch((error: unknown) => {
+    throw CaissonError.is(error) ? error : changed('The manifest of the component')
+  })
+  return { parsed, shape, cores }
 }
 
 /** Before anything of it is used. @throws CaissonError `corrupted`, `unsupported` */
@@ -91,8 +94,33 @@ function checkManifest({ manifest, digest }: PrebuiltComponent): void {
   if (manifest.format !== FORMAT) {
     throw new CaissonError('unsupported', 'The component was built by another version: build it again.')
   }
-  if (own !== digestOf(body) || (digest !== undefined && digest !== own))
+  const isBuilt = whole(() => isWhole(manifest) && own === digestOf(body))
+  if (isBuilt !== true || (digest !== undefined && digest !== own))
     throw changed('The manifest of the component')
+}
+
+/** What is read of it before a definition is looked at. Its digest says that it was not changed, and not by whom. */
+function isWhole({ component, maxMemoryPages, root, cores }: PrebuiltManifest): boolean {
+  return (
+    typeof component === 'string' &&
+    Number.isSafeInteger(maxMemoryPages) &&
+    Array.isArray(root.definitions) &&
+    cores.every(
+      ({ file, manifest: { imports, exports, globals, suspends, captureObstacles } }) =>
+        typeof file === 'string' &&
+        [imports, exports, globals, suspends, captureObstacles].every(Array.isArray),
+    )
+  )
+}
+
+/** Undefined for data of another shape than what is read of it. @throws CaissonError what `read` throws of these */
+function whole<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (CaissonError.is(error)) throw error
+    return undefined
+  }
 }
 
 /** Where it was made to wait. @throws CaissonError `corrupted`, `unsupported` */
