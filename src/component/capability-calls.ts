@@ -18,20 +18,18 @@ import { exhausted } from '../machine/exhausted.ts'
 import type { Limits } from '../machine/limits.ts'
 import { measureValue } from '../values/copy-value.ts'
 import type { FunctionType } from './abi/wit-type.ts'
+import { type BoundCapability, CapabilityPlaces } from './capability-places.ts'
+import { CapabilityRequests } from './capability-requests.ts'
 import type { ComponentImports, ImportCall } from './component-imports.ts'
 import { GuestStop } from './component-outcome.ts'
-import type { ImportedFunction } from './component-shape.ts'
 import type { GuestControl } from './guest-control.ts'
 import { SUSPENDED } from './link/component-function.ts'
-import { ROOT } from './link/link-component.ts'
 import { failureWriter } from './wit-failure.ts'
-import { placesOf } from './wit-names.ts'
 import { inputOf, witOf } from './wit-value.ts'
 
 /** As of other guests. */
 const CALL_FUEL = 2_000
 const CALL_FUEL_PER_BYTE = 8
-const GLOBALS = 'globals'
 /** Requests that are under way, or answered and not dropped, at once. */
 const MOST_REQUESTS = 64
 
@@ -59,35 +57,6 @@ export interface CapabilityCallsState {
   readonly pending: PendingCall | null
 }
 
-interface Bound {
-  readonly capability: GuestCapability
-  readonly index: number
-}
-
-/** Finds the capability that stands behind an import; undefined where none does. */
-export class CapabilityPlaces {
-  readonly #byPlace: ReadonlyMap<string, Bound & { readonly name: string }>
-
-  /** @throws CaissonError `invalid_argument` where two have the same place */
-  constructor(capabilities: readonly GuestCapability[]) {
-    const places = placesOf(
-      capabilities.map((capability, index) => ({ name: capability.name, capability, index })),
-    )
-    this.#byPlace = new Map([...places].map(([key, bound]) => [key.slice(key.indexOf('/') + 1), bound]))
-  }
-
-  find({ interface: from, name }: Pick<ImportedFunction, 'interface' | 'name'>): Bound | undefined {
-    if (from.startsWith('wasi:')) return undefined
-    const own = from === ROOT ? GLOBALS : /\/([^@/]+)(?:@.*)?$/.exec(from)?.[1]
-    return this.#byPlace.get(`${own}#${name}`)
-  }
-
-  /** Whether the guest has to be suspended in it. */
-  isAwaited(wanted: Pick<ImportedFunction, 'interface' | 'name'>): boolean {
-    return this.find(wanted)?.capability.sync === false
-  }
-}
-
 export class CapabilityCalls implements ComponentImports {
   readonly #parts: CapabilityCallsParts
   readonly #places: CapabilityPlaces
@@ -96,13 +65,7 @@ export class CapabilityCalls implements ComponentImports {
   #count = 0
   /** Of the import that waits. */
   #pending: PendingCall | undefined
-  /** Calls that were begun without waiting. */
-  readonly #requests = new Map<number, PendingCall>()
-  /** What came for them: kept until nobody asks for it any more, and counted when the guest goes on. */
-  readonly #answers = new Map<number, Answer>()
-  #uncounted: Answer[] = []
-  /** Makes the call again of an import that waits for any of them. */
-  #again: (() => unknown) | undefined
+  readonly #requests = new CapabilityRequests()
   #asked: readonly PendingCall[] = []
   #bytesIn = 0
   #bytesOut = 0
@@ -127,7 +90,7 @@ export class CapabilityCalls implements ComponentImports {
   }
 
   get pending(): readonly PendingCall[] {
-    return [...this.#requests.values(), ...(this.#pending === undefined ? [] : [this.#pending])]
+    return [...this.#requests.pending, ...(this.#pending === undefined ? [] : [this.#pending])]
   }
 
   takeAsked(): readonly PendingCall[] {
@@ -144,7 +107,7 @@ export class CapabilityCalls implements ComponentImports {
 
   /** @throws CaissonError `unsupported` while requests are under way */
   state(): CapabilityCallsState {
-    if (this.#requests.size > 0 || this.#answers.size > 0)
+    if (this.#requests.size > 0)
       throw new CaissonError(
         'unsupported',
         'The component cannot be captured: it has a request of HTTP under way.',
@@ -219,15 +182,16 @@ export class CapabilityCalls implements ComponentImports {
       )
     }
     const own = answers.find(({ id }) => id === this.#pending?.id)
-    for (const answer of answers) if (answer !== own) this.#keep(answer)
-    const again = this.#again
+    for (const answer of answers) if (answer !== own) this.#requests.answer(answer)
     if (own === undefined) {
-      if (this.#pending !== undefined || again === undefined) return undefined
-      this.#again = undefined
-      return () => {
-        this.#countAnswers()
-        return again()
-      }
+      const again = this.#pending === undefined ? this.#requests.takeWait() : undefined
+      return (
+        again &&
+        ((): unknown => {
+          this.#countAnswers()
+          return again()
+        })
+      )
     }
     this.#pending = undefined
     const make = this.#answerers.get(`${from}#${name}`)
@@ -236,12 +200,6 @@ export class CapabilityCalls implements ComponentImports {
       if (make === undefined) throw new CaissonError('corrupted', 'The component waits for no capability.')
       return make(own)
     }
-  }
-
-  #keep(answer: Answer): void {
-    this.#requests.delete(answer.id)
-    this.#answers.set(answer.id, answer)
-    this.#uncounted.push(answer)
   }
 
   /**
@@ -260,52 +218,46 @@ export class CapabilityCalls implements ComponentImports {
         ? { code: 'aborted', message: 'The guest has to stop.' }
         : capabilities.every(({ name, sync }) => name !== capability || sync)
           ? { code: 'denied', message: `The capability "${capability}" is not granted.` }
-          : this.#requests.size + this.#answers.size >= Math.min(limits.calls, MOST_REQUESTS)
+          : this.#requests.size >= Math.min(limits.calls, MOST_REQUESTS)
             ? { code: 'denied', message: 'Too many requests are under way.' }
             : undefined
     if (failure !== undefined) {
-      this.#answers.set(id, { id, ok: false, error: failure })
+      this.#requests.answer({ id, ok: false, error: failure })
       return id
     }
     const call = { id, capability, args, bytes, askedAtMs: nowMs() }
-    this.#requests.set(id, call)
+    this.#requests.begin(call)
     this.#asked = [...this.#asked, call]
     return id
   }
 
   /** Undefined until it is there. */
   answerTo(request: number): Answer | undefined {
-    return this.#answers.get(request)
+    return this.#requests.answerTo(request)
   }
 
   /** Nobody asks for it any more. What was not asked for yet is not. */
   forget(request: number): void {
-    this.#answers.delete(request)
-    if (!this.#asked.some(({ id }) => id === request)) return
-    this.#asked = this.#asked.filter(({ id }) => id !== request)
-    this.#requests.delete(request)
+    const isAsked = !this.#asked.some(({ id }) => id === request)
+    this.#requests.forget(request, isAsked)
+    if (!isAsked) this.#asked = this.#asked.filter(({ id }) => id !== request)
   }
 
   /** An import waits for any request. @param again makes its call again */
   waitForRequests(again: () => unknown): void {
-    this.#again = again
+    this.#requests.wait(again)
   }
 
   /** Nobody waits any more. */
   end(): void {
     this.#pending = undefined
-    this.#again = undefined
     this.#requests.clear()
-    this.#answers.clear()
-    this.#uncounted = []
     this.#asked = []
   }
 
   /** Pays for what came for requests: only in a turn. */
   #countAnswers(): void {
-    const came = this.#uncounted
-    this.#uncounted = []
-    for (const answer of came) if (answer.ok) this.#receive(answer.value)
+    for (const answer of this.#requests.takeUncounted()) if (answer.ok) this.#receive(answer.value)
   }
 
   #pay(): void {
@@ -316,7 +268,7 @@ export class CapabilityCalls implements ComponentImports {
   }
 
   #call(
-    { capability, index }: Bound,
+    { capability, index }: BoundCapability,
     args: unknown,
     bytes: number,
     answered: (answer: Answer) => unknown,

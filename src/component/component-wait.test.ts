@@ -203,6 +203,24 @@ describe('calls of capabilities', () => {
     expect(asked.length).toBeLessThanOrEqual(1)
   })
 
+  it('are begun without waiting within a bound, and only of what is granted', async () => {
+    const { calls } = await open()
+    expect(calls.answerTo(calls.request('other', {}))).toMatchObject({ ok: false, error: { code: 'denied' } })
+    const begun = Array.from({ length: 64 }, () => calls.request('hostCall', { n: 1 }))
+    expect(begun.filter((id) => calls.answerTo(id) === undefined)).toHaveLength(63)
+    expect(calls.answerTo(begun.at(-1) as number)).toMatchObject({ ok: false, error: { code: 'denied' } })
+    expect(() => calls.state()).toThrow(expect.objectContaining({ code: 'unsupported' }))
+    // What nobody asked for yet is not asked for any more.
+    for (const id of begun) calls.forget(id)
+    expect([calls.pending, calls.takeAsked()]).toEqual([[], []])
+    const late = calls.request('hostCall', { n: 2 })
+    expect(calls.takeAsked()).toMatchObject([{ id: late, capability: 'hostCall', args: { n: 2 } }])
+    calls.forget(late)
+    expect(calls.pending).toMatchObject([{ id: late }])
+    calls.deliver([{ id: late, ok: true, value: 'x' }], '', '')
+    expect([calls.pending, calls.answerTo(late)]).toEqual([[], undefined])
+  })
+
   it('count against the time of the guest, though no fuel tells of it', async () => {
     let now = 0
     const sync = (): string => {

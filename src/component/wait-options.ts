@@ -1,5 +1,5 @@
 /** How a component is made to wait for capabilities that are answered later. */
-import { CapabilityPlaces } from './capability-calls.ts'
+import { CapabilityPlaces } from './capability-places.ts'
 import { FETCH } from './http-calls.ts'
 import type { WaitOptions } from './prepare-component.ts'
 

@@ -18,6 +18,7 @@ const serve = (): Promise<TestServer> =>
     if (request.url === '/moved') return response.writeHead(302, { location: '/a' }).end()
     if (request.url === '/cut') return request.socket.destroy()
     if (request.url === '/never') return
+    if (request.url === '/large') return response.end('x'.repeat(50_000))
     const parts: Buffer[] = []
     request.on('data', (part: Buffer) => parts.push(part))
     request.on('end', () => {
@@ -96,6 +97,23 @@ describe('a component that asks over HTTP', () => {
       value: { tag: 'err', val: DENIED },
     })
     expect(server.asked).toEqual(['GET /a', 'GET /b'])
+  })
+
+  it('is given no more than bytesIn, whether it reads it or not', async () => {
+    await using server = await serve()
+    await using runtime = await allowing(server)
+    for (const [bytesIn, end] of [
+      [200_000, { status: 'completed' }],
+      [40_000, { status: 'exhausted', limit: 'bytes' }],
+    ] as const) {
+      const component = await runtime.openComponent(await readSample('http-c'), {
+        grants: ['net.fetch'],
+        wasi: {},
+        cache,
+        limits: { bytesIn },
+      })
+      expect(await component.call('race', [host(server), '/large', '/large'])).toMatchObject(end)
+    }
   })
 
   it('follows redirects itself, and hears of a connection that broke', async () => {
