@@ -166,10 +166,9 @@ function unknownCommand(given: string, second?: string): CliError {
       hint: `caisson ${given} ${near ?? words[0]} --help`,
     })
   }
-  const near = nearNames(
-    given,
-    COMMANDS.map(({ name }) => name),
-  )
+  const near = nearNames(given, [
+    ...new Set(COMMANDS.flatMap(({ name }) => [name, ...name.split(' ').slice(0, 1)])),
+  ])
   const shown = clipText(given, 80)
   const isFile = /\.[mc]?[jt]sx?$/.test(given) || given === '-'
   return new CliError({

@@ -121,7 +121,8 @@ export interface Runtime {
   /**
    * A run of a plan as one file: journal, values, and the logs of its programs, with a digest, and a MAC where there is a key.
    * What was encrypted in the store is encrypted in it.
-   * @throws CaissonError `store_conflict` while somebody drives it, `checkpoint_too_large` above 1 GiB, `unsupported` where the
+   * @throws CaissonError `store_conflict` while somebody drives it, `invalid_transition` for a run whose journal was cut,
+   *   `checkpoint_too_large` above 1 GiB, `unsupported` where the
    *   store cannot list runs, and as `planRun`
    */
   exportRun(run: string, options?: PlanRunOptions): Promise<Uint8Array>

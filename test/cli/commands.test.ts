@@ -93,6 +93,7 @@ describe('commands', () => {
 
   it.each([
     [['runn'], /Did you mean run or runs\?/],
+    [['plann'], /Did you mean plan/],
     [['p.js'], /caisson run p\.js/],
     [['--json'], /The command comes first/],
     [['help', 'nothing'], /no command "nothing"/],

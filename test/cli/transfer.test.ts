@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openDirectoryRunStore } from '../../src/entry/bindings.node.ts'
 import { cli, type Ended, type Folder, makeFolder } from './cli.testkit.ts'
 import { flat } from './kept.testkit.ts'
 
@@ -98,6 +99,27 @@ describe('caisson erase', () => {
       ])
     }
   })
+
+  it('takes them away of a run that is damaged only where that is said', async () => {
+    const at = ['--store', 'a'] as const
+    const propose = ['plan', 'propose', 'asks.yaml', '--input', '1', '--approve', '--erasable']
+    await caisson(...propose, '--run', 'r', ...at)
+    await caisson('plan', 'start', 'r', ...at)
+    const store = await openDirectoryRunStore(join(folder.path, 'a'))
+    const entries = await store.entries('r', 0, 1_000)
+    const old = await store.lease('r', 1_000)
+    await store.remove('r', old)
+    const lease = await store.lease('r', 1_000)
+    await store.append('r', 0, [...entries.slice(0, 2), ...entries.slice(3)], lease)
+    await lease.release()
+    await store.close()
+    const refused = await caisson('erase', 'r', '--by', 'carol', ...at)
+    expect([refused.code, flat(refused.stderr)]).toEqual([7, expect.stringContaining('Entry 2')])
+    expect(await caisson('erase', 'r', '--by', 'carol', '--unreadable', ...at)).toMatchObject({ code: 0 })
+    const verified = await caisson('verify', 'r', '--json', ...at)
+    expect(verified.code).toBe(7)
+    expect(JSON.parse(verified.stdout)).toMatchObject({ ok: false, erased: { by: 'carol' } })
+  })
 })
 
 describe('caisson compact', () => {
@@ -119,9 +141,14 @@ describe('caisson compact', () => {
       expect.stringContaining('cut: its journal of'),
     ])
     expect(verified.stdout).not.toContain('(event 0)')
-    for (const command of [['receipts'], ['fork', '--at', '3']] as const) {
+    for (const command of [
+      ['receipts'],
+      ['fork', '--at', '3'],
+      ['plan events'],
+      ['export', '--output', 'r.run'],
+    ] as const) {
       const [name, ...flags] = command
-      const refused = await caisson(name, 'r', ...flags, ...at)
+      const refused = await caisson(...name.split(' '), 'r', ...flags, ...at)
       expect([name, refused.code, flat(refused.stderr)]).toEqual([
         name,
         2,

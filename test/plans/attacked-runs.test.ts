@@ -137,6 +137,22 @@ describe('what is recorded', () => {
     expect((await run.view()).status).toBe('completed')
   })
 
+  it('says of a call that was made that it has no answer, for as long as it has none', async () => {
+    const held: Held = []
+    await using runtime = await openRuntime({ capabilities: toolsOf(held) })
+    const run = await startedRun(
+      runtime,
+      planOf({ pay: { kind: 'call', capability: 'slow.pay' }, sum: { kind: 'program', source: '1' } }),
+    )
+    await expect.poll(() => held.length).toBe(1)
+    await expect
+      .poll(async () => (await run.view()).nodes.map(({ unanswered }) => unanswered))
+      .toEqual([true, undefined])
+    for (const release of held) release()
+    await run.outcome()
+    expect((await run.view()).nodes.map(({ unanswered }) => unanswered)).toEqual([undefined, undefined])
+  })
+
   it('is written while other nodes are at work: people are asked meanwhile, and what has ended has ended', async () => {
     const held: Held = []
     await using runtime = await openRuntime({ capabilities: toolsOf(held) })

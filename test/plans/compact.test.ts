@@ -114,7 +114,7 @@ describe('a run whose journal was cut', () => {
       await expect(runtime.propose(PLAN, { by: 'ann', run: 'r' })).rejects.toMatchObject({
         code: 'already_exists',
       })
-      await expect(runtime.exportRun('r')).rejects.toMatchObject({ code: 'unsupported' })
+      await expect(runtime.exportRun('r')).rejects.toMatchObject({ code: 'invalid_transition' })
     })
     expect(await store.entries('r', 0, 10)).toEqual([])
     expect((await store.runs()).some((name) => /^r\.[0-9a-f]{24}$/.test(name))).toBe(false)

@@ -36,6 +36,7 @@ import { TENANT } from './run-place.ts'
 
 const DEFAULT_GRACE_MS = 3_600_000
 const LEASE_MS = 15_000
+const ENTRIES_AT_ONCE = 1_000
 /** Why a run is left alone: somebody holds it, or it cannot be read with these keys. */
 const LEFT_ALONE: ReadonlySet<string> = new Set([
   'store_conflict',
@@ -73,7 +74,9 @@ export async function collectStore(given: GivenFlags, io: CliIo): Promise<ExitCo
       const verb = dryRun ? 'would remove' : 'removed'
       for (const run of runs) io.stdout.write(`${verb} run ${escapeText(run)}\n`)
       const what = checkpoints === 1 ? '1 checkpoint' : `${checkpoints} checkpoints`
-      io.stdout.write(`${verb} ${what}, ${showSize(bytes)}\n`)
+      const logs =
+        runs.length === 0 ? '' : ` and the logs of ${runs.length === 1 ? '1 run' : `${runs.length} runs`}`
+      io.stdout.write(`${verb} ${what}${logs}, ${showSize(bytes)}\n`)
       for (const run of leftAlone) io.stderr.write(`left alone, held or unreadable: ${escapeText(run)}\n`)
     }
     return EXIT.done
@@ -100,6 +103,7 @@ interface Ended {
   readonly leftAlone: readonly string[]
   /** That go with these runs, where they are not removed yet. */
   readonly checkpoints: number
+  /** Of these, and of the logs of the runs. */
   readonly bytes: number
 }
 
@@ -110,6 +114,8 @@ async function removeEnded(store: RunStore, plan: CollectPlan, endedMs: number):
   const leftAlone: string[] = []
   /** Of a dry run: what is old enough to make room at once. */
   const going = new Set<string>()
+  /** Of the logs of runs that go. */
+  let logBytes = 0
   const look = (run: string): Promise<DescribedRun> =>
     describeRun(store, run, { ports: nodeCheckpointPorts, keys: plan.keys }, TENANT)
   const names = await store.runs()
@@ -121,24 +127,44 @@ async function removeEnded(store: RunStore, plan: CollectPlan, endedMs: number):
         const isEnded = async (forMs: number): Promise<boolean> =>
           (await isNothing(store, run)) || isPlanOver(store, run, plan.keys, forMs)
         if (!(await isEnded(endedMs))) continue
+        const names = [run, ...partsOf(run, parts)]
+        const bytes = await bytesOfLogs(store, names)
         if (plan.dryRun) {
-          if (await isEnded(plan.graceMs)) for (const name of [run, ...partsOf(run, parts)]) going.add(name)
+          if (await isEnded(plan.graceMs)) for (const name of names) going.add(name)
         } else if (!(await removePlanRun(store, run, parts, () => isEnded(endedMs)))) continue
+        logBytes += bytes
         runs.push(run)
         continue
       }
       const described = await look(run)
       if (!isOver(described, endedMs)) continue
+      const bytes = await bytesOfLogs(store, [run])
       if (plan.dryRun) {
         if (isOver(described, plan.graceMs)) going.add(run)
       } else if (!(await removeHeld(store, run, async () => isOver(await look(run), endedMs)))) continue
+      logBytes += bytes
       runs.push(run)
     } catch (error) {
       if (!CaissonError.is(error) || !LEFT_ALONE.has(error.code)) throw error
       leftAlone.push(run)
     }
   }
-  return { runs, leftAlone, ...(await blobsToGo(store, going)) }
+  const { checkpoints, bytes } = await blobsToGo(store, going)
+  return { runs, leftAlone, checkpoints, bytes: bytes + logBytes }
+}
+
+/** What they say takes of the store: how it is stored is its own. */
+async function bytesOfLogs(store: RunStore, names: readonly string[]): Promise<number> {
+  let bytes = 0
+  for (const name of names) {
+    for (let at = 0; ; at += ENTRIES_AT_ONCE) {
+      const entries = await store.entries(name, at, ENTRIES_AT_ONCE)
+      for (const { length } of entries) bytes += length
+      if (entries.length < ENTRIES_AT_ONCE) break
+    }
+    bytes += (await store.head(name))?.summary.length ?? 0
+  }
+  return bytes
 }
 
 function partsOf(run: string, parts: ReadonlySet<string>): readonly string[] {

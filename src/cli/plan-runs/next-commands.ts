@@ -89,6 +89,13 @@ function eventOf(nodes: readonly NodeView[]): string | undefined {
   return found
 }
 
+/** What may be said along with an approval. */
+function moreOf({ kind }: OpenRequest): string {
+  return kind !== 'question'
+    ? ' (--comment TEXT says why)'
+    : ' (--comment TEXT says why, --value JSON puts something else in place of what is shown)'
+}
+
 function waitingCommands(
   requests: readonly OpenRequest[],
   event: string | undefined,
@@ -110,7 +117,10 @@ function waitingCommands(
       ? [{ text: 'or look at all of them together', command: line('plan approve', ['--request', 'all']) }]
       : []
   return [
-    { text: 'approve it', command: line('plan approve', ['--request', first.digest, ...value]) },
+    {
+      text: `approve it${moreOf(first)}`,
+      command: line('plan approve', ['--request', first.digest, ...value]),
+    },
     { text: 'or reject it', command: line('plan reject', ['--request', first.digest, '--reason', 'WHY']) },
     ...several,
     goOn,

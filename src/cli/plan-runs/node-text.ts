@@ -118,6 +118,7 @@ function nodeFacts(
   if (status === 'pending') return []
   const stands = isStill && status === 'running'
   const facts = [stands ? STANDS_STILL : (waitText(node, nowMs) ?? WORDS[status])]
+  if (isStill && node.unanswered === true) facts.push('its call has no answer, and may have happened')
   if (skipped !== undefined) facts.push(SKIPPED[skipped])
   facts.push(...progressOf(node))
   if (startedAtMs !== undefined && status !== 'skipped' && !stands) {

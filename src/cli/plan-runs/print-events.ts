@@ -1,4 +1,5 @@
 /** What `caisson plan events` does. */
+import { CaissonError } from '../../base/errors.ts'
 import { clipText, escapeText } from '../../base/escape-text.ts'
 import { nearNames } from '../../capability/near-names.ts'
 import type { EventType } from '../../graph/run/run-event.ts'
@@ -32,6 +33,8 @@ export async function printEvents(given: GivenFlags, io: CliIo): Promise<number>
       { command: 'plan events', run: name, tools: false },
       async (session) => {
         const run = await session.runtime.planRun(name, { domain: TENANT })
+        const { cut } = await run.view()
+        if (cut !== undefined) throw journalWasCut(name, cut.entries)
         const events = run.events({
           from,
           until: given.has('follow') ? 'end' : 'now',
@@ -60,6 +63,12 @@ function lineFor({ stdout }: CliIo): (told: PositionedEvent) => string {
     const who = node === '-' ? 'run' : node
     return `${String(position).padStart(4)}  ${style.dim(time.slice(11, 23))}  ${style.bold(who)}  ${words}`
   }
+}
+
+/** Nothing printed would look like nothing having happened. */
+function journalWasCut(run: string, entries: number): CaissonError {
+  const message = `The journal of run "${run}" was cut after ${entries} events: what they were is not there any more.`
+  return new CaissonError('invalid_transition', message, { details: { run } })
 }
 
 /** @throws CliError usage */

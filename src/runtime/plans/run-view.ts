@@ -38,6 +38,8 @@ export interface NodeView {
   readonly event: string | undefined
   /** When its timer is due. */
   readonly untilMs: number | undefined
+  /** A call of its own was made, and nothing says yet what became of it: where nobody drives the run, it may be in doubt. */
+  readonly unanswered?: true
   /** Of an `each`: items in all, and those that have ended. Of a `loop`: rounds that have ended. */
   readonly items: number | undefined
   readonly ended: number | undefined
@@ -204,10 +206,18 @@ function nodeOf(state: NodeState): NodeView {
     event: status === 'waiting' && waiting?.for === 'event' ? waiting.name : undefined,
     untilMs: untilOf(state),
     items: state.items,
+    ...(isUnanswered(state) && { unanswered: true as const }),
     ended: node.kind === 'loop' ? state.rounds : node.kind === 'each' ? state.innerEnded : undefined,
     nodes: [...state.inner.values()].flatMap((scope) => nodesOf(scope)),
   }
 }
+
+/** A call of its own was made: who lets the run go on after an interruption may have to say what became of it. */
+function isUnanswered({ status, call }: NodeState): boolean {
+  return AT_A_CALL.has(status) && call !== undefined && call.answer === undefined
+}
+
+const AT_A_CALL: ReadonlySet<NodeState['status']> = new Set(['running', 'compensating'])
 
 function untilOf({ status, retryAtMs, waiting }: NodeState): number | undefined {
   if (status === 'retrying') return retryAtMs

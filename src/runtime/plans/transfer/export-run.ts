@@ -17,7 +17,7 @@ import { type ExportedLog, encodeExport } from './export-format.ts'
 
 const ENTRIES_AT_ONCE = 1_000
 
-/** @throws CaissonError `not_found`, `store_conflict` while somebody drives it, `lease_lost` where somebody did meanwhile, `checkpoint_too_large`, `unsupported`, `store_failed` */
+/** @throws CaissonError `not_found`, `invalid_transition` for a run whose journal was cut, `store_conflict` while somebody drives it, `lease_lost` where somebody did meanwhile, `checkpoint_too_large`, `unsupported`, `store_failed` */
 export async function exportRun(
   { store, sealing, leaseMs }: Pick<PlanRunParts, 'store' | 'sealing' | 'leaseMs'>,
   { run, tenant }: RunOwner,
@@ -27,8 +27,9 @@ export async function exportRun(
   if ((await store.entries(run, 0, 1)).length === 0) {
     if ((await store.entries(cutName(run), 0, 1)).length === 0) throw noRun(run)
     throw new CaissonError(
-      'unsupported',
+      'invalid_transition',
       `The journal of run "${run}" was cut: there is nothing to go on from elsewhere.`,
+      { details: { run } },
     )
   }
   const hold = await RunHold.take({ store, leaseMs }, run)
