@@ -23,6 +23,7 @@ import { LinePlace } from './line-place.ts'
 import type { LimitBounds } from './machine-start.ts'
 import type { RepeatOptions, ResumeOptions, RunOptions, RuntimeOptions } from './options.ts'
 import type { Outcome } from './outcome.ts'
+import { refusePartName } from './plans/part-names.ts'
 import type { Platform } from './platform.ts'
 import { repeatRun } from './repeat-run.ts'
 import { RunKeeper, type RunKeeperParts } from './run-keeper.ts'
@@ -53,6 +54,8 @@ export interface GuestCode {
   readonly engine: string
   /** Of a guest that has not started. */
   readonly basePages: () => PageTree
+  /** Whether the value of one that completed has what it wrote. */
+  readonly tellsOutput: boolean
   /** @param onDispose told what the guest has written, before that is forgotten */
   open(syncCalls: SyncCalls, onDispose: (output: GuestOutput) => void): Machine
 }
@@ -62,7 +65,7 @@ export interface GuestOutput {
   readonly stderr: Uint8Array
 }
 
-/** How a guest ended. One that failed or ran out of something has in `output` what it had written by then. */
+/** How a guest ended, with what it had written by then where that is no part of its value. */
 export type GuestOutcome = Outcome & { readonly output?: GuestOutput }
 
 /** Where a run is kept that is a part of another one. */
@@ -110,6 +113,7 @@ export class GuestRuns {
     place: KeptPlace = {},
   ): Promise<GuestOutcome> {
     const guestId = this.#parts.newGuestId()
+    if (options.run !== undefined && place.store === undefined) refusePartName(options.run)
     if (options.run !== undefined) return this.#begin(code, draft, options, options.run, guestId, place)
     const { gateFor, line, sessionOf } = this.#parts
     const gate = gateFor(options, guestId)
@@ -133,7 +137,7 @@ export class GuestRuns {
     return {
       ...outcome,
       engine: code.engine,
-      ...outputOf(outcome, last),
+      ...outputOf(code, outcome, last),
       ...(stateDigest && { stateDigest }),
     }
   }
@@ -222,8 +226,12 @@ function keepIn(last: LastOutput): (output: GuestOutput) => void {
   }
 }
 
-function outputOf(outcome: DrivenOutcome, { output }: LastOutput): { readonly output?: GuestOutput } {
-  return outcome.status === 'completed' || output === undefined ? {} : { output }
+function outputOf(
+  { tellsOutput }: GuestCode,
+  { status }: DrivenOutcome,
+  { output }: LastOutput,
+): { readonly output?: GuestOutput } {
+  return output === undefined || (tellsOutput && status === 'completed') ? {} : { output }
 }
 
 function complete(code: GuestCode, kept: KeptOutcome, run: string, last: LastOutput): GuestOutcome {
@@ -232,7 +240,7 @@ function complete(code: GuestCode, kept: KeptOutcome, run: string, last: LastOut
     ...outcome,
     engine: code.engine,
     run,
-    ...outputOf(outcome, last),
+    ...outputOf(code, outcome, last),
     ...(resumable && { resumable }),
     ...(unwritten && { unwritten }),
     ...(log && { log }),

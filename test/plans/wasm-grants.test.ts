@@ -1,5 +1,5 @@
 /** Nodes that are WebAssembly and may call something: through the gate, on record, parked, gone on with, and verified. */
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store.ts'
 import { readSample } from '../../scripts/samples/read-sample.ts'
 import { sha256 } from '../../src/base/digest.ts'
@@ -86,7 +86,10 @@ async function begin(runtime: Runtime, plan: Plan): Promise<PlanRun> {
   return run
 }
 
-describe.each(['component', 'module'] as const)('a %s', { timeout: 120_000 }, (kind: Kind) => {
+// Each runtime makes its guests suspendable anew.
+vi.setConfig({ testTimeout: 180_000 })
+
+describe.each(['component', 'module'] as const)('a %s', (kind: Kind) => {
   test('calls what it is granted; receipt and verification know of it, and nobody is asked again', async () => {
     const world = new World()
     const runtime = await world.process()

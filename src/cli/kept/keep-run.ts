@@ -3,8 +3,10 @@ import { rm } from 'node:fs/promises'
 import type { Digest } from '../../base/digest.ts'
 import { clipText, escapeText } from '../../base/escape-text.ts'
 import type { RunStore } from '../../ports/run-store.ts'
+import type { RunOptions } from '../../runtime/options.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
 import { decodeRunSummary } from '../../runtime/run-summary.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
 import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
@@ -12,10 +14,8 @@ import { EXIT } from '../exit-code.ts'
 import type { GoOn } from '../render/next-step.ts'
 import { shellQuote } from '../render/shell-quote.ts'
 import { styleFor } from '../render/style.ts'
-import { inRuntime } from '../run/in-runtime.ts'
+import { inRuntime, type RuntimeSetting } from '../run/in-runtime.ts'
 import type { KeptAs } from '../run/refused-document.ts'
-import { optionsFor, type RunPlan, runtimeFor } from '../run/run-plan.ts'
-import type { ToolFailures } from '../run/tool-failures.ts'
 import { showSize } from '../units/parse-size.ts'
 import { writeCheckpointFile } from './checkpoint-file.ts'
 import { goOnAfter } from './go-on.ts'
@@ -25,21 +25,30 @@ import { type RunPlace, resumeCommand, TENANT, whereOf } from './run-place.ts'
 import { pathsOfPlace } from './store-place.ts'
 
 /** How a run came to rest, and how to go on with it. */
-export interface KeptEnd {
-  readonly outcome: Outcome
+export interface KeptEnd<End extends Outcome = Outcome> {
+  readonly outcome: End
   readonly goOn?: GoOn | undefined
   readonly keptAs?: KeptAs | undefined
 }
 
+/** What is run, whatever its guest is. */
+export interface KeptJob<End extends Outcome = Outcome> {
+  readonly setting: RuntimeSetting
+  /** What its rights reach. */
+  readonly scope: readonly string[]
+  run(runtime: Runtime, thread: 'host' | 'worker', own: KeptOptions): Promise<End>
+}
+
+/** What a run is kept with, as `run` of a runtime takes it. */
+export type KeptOptions = Pick<RunOptions, 'run' | 'domain' | 'label' | 'scope' | 'stopAtCall'>
+
 /** @throws CliError */
-export async function keepRun(
-  plan: RunPlan,
+export async function keepRun<End extends Outcome>(
+  job: KeptJob<End>,
   keep: KeepPlan,
   given: GivenFlags,
-  failures: ToolFailures,
-  signal: AbortSignal,
   io: CliIo,
-): Promise<KeptEnd> {
+): Promise<KeptEnd<End>> {
   const { run, file, stopAtCall, label, checkpoints } = keep
   const store = await makeStore(keep.store)
   const place: RunPlace = {
@@ -53,20 +62,18 @@ export async function keepRun(
   try {
     await refuseTaken(place)
     if (file === undefined) sayWhere(place, io)
-    const { options, ...setting } = runtimeFor(plan, failures)
+    const { options, ...setting } = job.setting
+    const own = {
+      run,
+      domain: TENANT,
+      label,
+      scope: job.scope,
+      ...(stopAtCall !== undefined && { stopAtCall }),
+    }
     const outcome = await inRuntime(
       { ...setting, options: { ...options, store, checkpoints }, kept: whereOf(place) },
       io,
-      (runtime, thread) =>
-        runtime.run(plan.program.source, {
-          ...optionsFor(plan, signal),
-          thread,
-          run,
-          domain: TENANT,
-          label,
-          scope: plan.rights.scope,
-          ...(stopAtCall !== undefined && { stopAtCall }),
-        }),
+      (runtime, thread) => job.run(runtime, thread, own),
     )
     const written = await writeParked(place, given, outcome, undefined, io)
     disposable = file !== undefined && !written && (await isOver(store, run))

@@ -1,11 +1,12 @@
 /** What `caisson resume` does. */
 import { resolve } from 'node:path'
 import { nodeCheckpointPorts } from '../../../host-bindings/system/checkpoint-ports.node.ts'
-import { describeRun } from '../../runtime/describe-run.ts'
+import { type DescribedRun, describeRun } from '../../runtime/describe-run.ts'
 import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
+import type { GuestKind } from '../modules/tell-guest.ts'
 import { findPackageRoot } from '../package-root.ts'
 import { namesPlanRun } from '../plan-runs/is-plan-run.ts'
 import { MORE_BUDGET } from '../plan-runs/read-resumption.ts'
@@ -26,7 +27,7 @@ import { TENANT, whereOf } from './run-place.ts'
 
 /** Flags that mean something for one of both. */
 const FOR_PROGRAMS = [
-  ...['grant', 'change-rights', 'stop-at-call', 'modules', 'reexecute', 'now'],
+  ...['grant', 'change-rights', 'stop-at-call', 'modules', 'reexecute', 'now', 'wasm'],
   ...LATER_LIMITS.map(({ name }) => name),
 ]
 const FOR_PLANS = ['by', ...MORE_BUDGET.map(({ name }) => name)]
@@ -86,6 +87,12 @@ export async function resumeProgram(given: GivenFlags, io: CliIo): Promise<numbe
   })
 }
 
+/** What a run is of that is no program in JavaScript. */
+function guestOfRun({ start }: DescribedRun): GuestKind | undefined {
+  const { kind } = (start.program ?? {}) as { readonly kind?: unknown }
+  return kind === 'module' || kind === 'component' ? kind : undefined
+}
+
 async function goOn(
   found: Found,
   plan: ResumePlan,
@@ -97,6 +104,13 @@ async function goOn(
   const { keys } = plan
   const described =
     kept && (await describeRun(kept.store, kept.run, { ports: nodeCheckpointPorts, keys }, TENANT))
+  const guest = described === undefined ? undefined : guestOfRun(described)
+  if (guest !== undefined && kept !== undefined && described !== undefined) {
+    const { resumeGuest } = await import('../modules/resume-guest.ts')
+    return resumeGuest({ place: kept, described, file, plan, given, signal, guest }, io)
+  }
+  if (given.has('wasm')) throw meansNothing('wasm', 'a program in JavaScript')
+  if (file !== undefined && /^(?:module|component):/.test(file.inspected.engine)) throw needsLedger()
   const before = described && { scope: described.start.scope ?? [] }
   const rights = await grantRights(given, pathsOf(found), io.cwd, before)
   const failures = new ToolFailures(rights.tools, findPackageRoot().code)
@@ -121,6 +135,17 @@ async function goOn(
   } finally {
     await rights.close()
   }
+}
+
+/** Nothing but its ledger tells what was done since. */
+function needsLedger(): CliError {
+  return new CliError({
+    exit: EXIT.usage,
+    code: 'unsupported',
+    message:
+      'This is a checkpoint of a module or a component, which go on only with the ledger that was written with it.',
+    hint: 'Put FILE.ledger beside FILE. In a program, openComponent takes the checkpoint of a component (from).',
+  })
 }
 
 /** What no program may write to: what is believed of its run. */

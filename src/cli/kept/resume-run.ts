@@ -196,11 +196,11 @@ function onHost(parts: Parts): Parts {
 }
 
 /** A run that ran out of something goes on with more of it; any other end is only told again. */
-function goesOn({ end }: DescribedRun, { limits, addFuel }: ResumePlan): boolean {
+export function goesOn({ end }: DescribedRun, { limits, addFuel }: ResumePlan): boolean {
   return end?.end.status === 'exhausted' && (addFuel !== undefined || Object.keys(limits).length > 0)
 }
 
-function sayThatItHadEnded({ end }: DescribedRun, io: CliIo): void {
+export function sayThatItHadEnded({ end }: DescribedRun, io: CliIo): void {
   const more =
     end?.end.status === 'exhausted'
       ? 'it ran out of a limit before; give it more to go on'

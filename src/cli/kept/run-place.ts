@@ -32,7 +32,7 @@ export function whereOf(place: Pick<RunPlace, 'storeName' | 'run'> | undefined):
 }
 
 /** Flags that have to be given again when a run goes on. */
-const AGAIN = ['tools', 'grant', 'allow-net', 'allow-read', 'allow-write', 'key-file', 'now'] as const
+const AGAIN = ['wasm', 'tools', 'grant', 'allow-net', 'allow-read', 'allow-write', 'key-file', 'now'] as const
 
 /**
  * What to type to go on, quoted for a shell.

@@ -74,7 +74,8 @@ export async function showKept(given: GivenFlags, io: CliIo): Promise<ExitCode> 
         )
         const end = described.end?.end
         const more = end?.status === 'exhausted' ? moreOf(end.limit) : []
-        const command = resumeCommand(kept, given, freshness === 'newest', [...rights, ...more])
+        const wasm = described.start.program === undefined ? [] : ['--wasm', described.start.fileName]
+        const command = resumeCommand(kept, given, freshness === 'newest', [...wasm, ...rights, ...more])
         lines.push('', `  ${escapeText(command)}`)
       }
     }

@@ -2,6 +2,7 @@
  * Directories of `--allow-read` and `--allow-write` for a module: `DIR`, which it finds under its name (`data` as
  * `/data`), or `DIR:GUEST`. None that may be written to overlaps what runs.
  */
+import { realpath } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import { openDirectoryFileTree } from '../../../host-bindings/files/node/directory-file-tree.node.ts'
 import { createHostTree } from '../../../host-bindings/wasi/node/host-tree.node.ts'
@@ -12,15 +13,19 @@ import { CliError } from '../cli-error.ts'
 import type { GivenFlags } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
 import { findPackageRoot } from '../package-root.ts'
+import { scopeOf } from '../run/right-scope.ts'
 
-/** @throws CliError usage */
+/**
+ * @param own paths that it may not write to: its own file, what is kept of it
+ * @throws CliError usage
+ */
 export async function moduleDirectories(
   given: GivenFlags,
-  program: string,
+  own: readonly string[],
   cwd: string,
 ): Promise<Readonly<Record<string, ModuleDirectoryGrant>>> {
   const directories: Record<string, ModuleDirectoryGrant> = {}
-  const protect = [resolve(cwd, program), ...findPackageRoot().running]
+  const protect = [...own.map((path) => resolve(cwd, path)), ...findPackageRoot().running]
   for (const [flag, writable] of [
     ['allow-read', false],
     ['allow-write', true],
@@ -33,6 +38,22 @@ export async function moduleDirectories(
     }
   }
   return directories
+}
+
+/** What they reach, as it is kept with a run. Of what does not exist, nothing: that is refused. */
+export async function moduleScope(given: GivenFlags, cwd: string): Promise<readonly string[]> {
+  const reached = new Map<string, { readonly writable: boolean }>()
+  for (const [flag, writable] of [
+    ['allow-read', false],
+    ['allow-write', true],
+  ] as const) {
+    for (const text of given.values(flag)) {
+      const path = await realpath(splitPaths(text, cwd)[0]).catch(() => undefined)
+      if (path !== undefined)
+        reached.set(path, { writable: writable || reached.get(path)?.writable === true })
+    }
+  }
+  return scopeOf(reached, [])
 }
 
 /** A drive letter is no separator. */

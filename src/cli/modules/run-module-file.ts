@@ -1,201 +1,198 @@
 /** What `caisson run` does with a WebAssembly file, or a script in another language than JavaScript. */
 import { basename } from 'node:path'
-import { CaissonError } from '../../base/errors.ts'
 import { escapeText } from '../../base/escape-text.ts'
-import { type BinaryKind, inspectBinary } from '../../component/core/inspect-binary.ts'
-import type { ModuleResult } from '../../component/module/module-end.ts'
-import { parseLimits } from '../../machine/limits.ts'
-import type { ModuleOutcome, RunModuleOptions } from '../../runtime/wasi/module-options.ts'
+import { type Limits, parseLimits } from '../../machine/limits.ts'
+import type { GuestOutcome } from '../../runtime/guest-runs.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
+import type { RunModuleOptions } from '../../runtime/wasi/module-options.ts'
 import { CliError } from '../cli-error.ts'
-import type { CliIo, CliOutput } from '../cli-io.ts'
+import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
-import { EXIT, type ExitCode } from '../exit-code.ts'
+import { EXIT } from '../exit-code.ts'
+import { planKeeping } from '../kept/keep-plan.ts'
+import { type KeptEnd, type KeptJob, type KeptOptions, keepRun } from '../kept/keep-run.ts'
+import { pathsOfPlace } from '../kept/store-place.ts'
 import { findPackageRoot } from '../package-root.ts'
-import { jsonText } from '../render/json-text.ts'
-import { nextStep, type RunFacts } from '../render/next-step.ts'
-import { runEnding, runSummary } from '../render/run-ending.ts'
-import { styleFor } from '../render/style.ts'
-import { exitOf } from '../run/exit-of.ts'
-import { grantRights } from '../run/grant-rights.ts'
+import { grantRights, type Rights } from '../run/grant-rights.ts'
 import { inRuntime } from '../run/in-runtime.ts'
 import { interruptibly } from '../run/interruption.ts'
 import { readLimits } from '../run/limit-flags.ts'
-import { runDocument } from '../run/run-document.ts'
+import { readInput } from '../run/read-input.ts'
 import { readClock, readThread } from '../run/run-plan.ts'
 import { ToolFailures } from '../run/tool-failures.ts'
 import { parseCount } from '../units/parse-count.ts'
-import { moduleDirectories } from './module-directories.ts'
+import { guestRefusal, kindOfGuest, preparing, withoutDirectories } from './guest-file.ts'
+import { moduleDirectories, moduleScope } from './module-directories.ts'
 import { openPreparedCache } from './prepared-cache.ts'
 import { readEnv, readFileBytes, readStdin } from './read-module-input.ts'
 import type { ModuleToRun } from './script-language.ts'
 import { scriptLanguageOf, scriptModule } from './script-module.ts'
+import { type GuestKind, tellGuest } from './tell-guest.ts'
 
-/** Flags that only programs in JavaScript have. */
-const OTHERS = [
-  'input',
-  'at-end',
-  'store',
-  'checkpoint',
-  'stop-at-call',
-  'name',
+type Sort = GuestKind | 'script'
 
-  'allow-net',
-] as const
+/** Flags that a sort does not have. */
+const LACKS: Readonly<Record<Sort, readonly string[]>> = {
+  component: ['at-end', 'allow-net'],
+  module: ['at-end', 'allow-net', 'input', 'call'],
+  script: ['at-end', 'allow-net', 'input', 'call', 'store', 'checkpoint', 'stop-at-call', 'run'],
+}
+
+const WORDS: Readonly<Record<Sort, string>> = {
+  component: 'components',
+  module: 'modules',
+  script: 'scripts in other languages than JavaScript',
+}
+
+/** What is said of it, beside what it is. */
+type GuestOptions = Pick<RunModuleOptions, 'env' | 'stdin' | 'directories' | 'grants' | 'limits' | 'signal'> &
+  Pick<RunModuleOptions, 'stateDigest' | 'onProgress' | 'cache' | 'seed'>
+
+/** Runs it with what is said of all of them, and with what it is kept with. */
+type RunGuest = (runtime: Runtime, options: GuestOptions, kept: Partial<KeptOptions>) => Promise<GuestOutcome>
+
+interface GuestFile {
+  readonly sort: Sort
+  readonly limits?: Partial<Limits>
+  readonly run: RunGuest
+}
 
 /** @returns the exit code. @throws CliError */
 export async function runModuleFile(given: GivenFlags, io: CliIo): Promise<number> {
   return interruptibly(given, io, async (interruption) => {
     const [file = ''] = given.positionals
-    for (const flag of OTHERS) if (given.has(flag)) throw notForModules(flag)
-    if (readThread(given.value('thread'), 'run') === 'worker') throw notForModules('thread worker')
-    const language = scriptLanguageOf(file)
-    const limits = parseLimits({ ...language?.limits, ...readLimits(given, 'run') })
+    const name = basename(file)
+    const bytes = await readFileBytes(file, 'program', io)
+    const guest = await guestOf(given, file, bytes, io)
+    if (readThread(given.value('thread'), 'run') === 'worker') throw lacks('thread worker', guest.sort)
+    const limits = parseLimits({ ...guest.limits, ...readLimits(given, 'run') })
     const seed = given.value('seed')
     const env = readEnv(given.values('env'))
-    const bytes = await readFileBytes(file, 'program', io)
-    const program =
-      language === undefined
-        ? moduleOf(file, bytes, given.rest)
-        : await scriptModule(language, { file, script: bytes, args: given.rest, cwd: io.cwd })
     const stdin = await readStdin(given.value('stdin'), io)
-    const withoutDirectories = {
-      ...given,
-      values: (name: string) => (name.startsWith('allow-') ? [] : given.values(name)),
-    }
-    const rights = await grantRights(withoutDirectories, [], io.cwd)
+    const keep = await planKeeping(given, name, io.cwd)
+    const kept =
+      keep === undefined ? [] : [...pathsOfPlace(keep.store), ...(keep.file ? [keep.file.path] : [])]
+    const rights = await grantRights(withoutDirectories(given), kept, io.cwd)
     const failures = new ToolFailures(rights.tools, findPackageRoot().code)
     try {
-      const directories = await moduleDirectories(given, file, io.cwd)
+      const directories = await moduleDirectories(given, [file, ...kept], io.cwd)
       const cache = await openPreparedCache()
-      const options: RunModuleOptions = {
-        ...program.options,
-        env: { ...program.options.env, ...env },
+      const { signal } = interruption
+      const options: GuestOptions = {
+        env,
         stdin,
-        directories: { ...program.options.directories, ...directories },
+        directories,
         grants: rights.grants,
         limits,
-        signal: interruption.signal,
-        stateDigest: given.has('json'),
-        onProgress: progressOf(io, escapeText(basename(file))),
+        signal,
+        stateDigest: given.has('json') || keep !== undefined,
+        onProgress: preparing(io, name),
         ...(cache && { cache }),
         ...(seed !== undefined && { seed: parseCount('seed', seed, '1') }),
       }
-      const setting = {
-        options: {
-          capabilities: rights.capabilities,
-          clock: readClock(given.value('now')),
-          onCapabilityError: failures.add.bind(failures),
-        },
-        memoryBytes: limits.memoryBytes,
-        thread: 'host',
-        progress: `running ${escapeText(basename(file))}`,
-      } as const
-      const outcome = await inRuntime(setting, io, (runtime) =>
-        runtime.runModule(program.module, options).catch((error: unknown) => {
-          throw moduleRefusal(error)
-        }),
-      )
-      const facts = { source: '', limits, withheld: rights.withheld }
-      return tell(outcome, facts, failures, given.has('json'), io)
+      const job: KeptJob<GuestOutcome> = {
+        setting: settingOf(given, rights, failures, limits, name),
+        scope: await moduleScope(given, io.cwd),
+        run: (runtime, _thread, own) =>
+          guest.run(runtime, options, own).catch((error: unknown) => {
+            throw guestRefusal(error)
+          }),
+      }
+      const ended: KeptEnd<GuestOutcome> =
+        keep === undefined
+          ? { outcome: await inRuntime(job.setting, io, (runtime) => job.run(runtime, 'host', {})) }
+          : await keepRun(job, keep, naming(given, file), io)
+      const { outcome, goOn, keptAs } = ended
+      const facts = { source: '', limits, withheld: rights.withheld, goOn }
+      const kind = guest.sort === 'component' ? 'component' : 'module'
+      const json = given.has('json')
+      return tellGuest({ outcome, kind, facts, failures, keptAs, json, interrupted: signal.aborted }, io)
     } finally {
       await rights.close()
     }
   })
 }
 
-/** @throws CliError for what is no module; components are run by their exports, and not here */
-function moduleOf(file: string, bytes: Uint8Array, args: readonly string[]): ModuleToRun {
-  const kind = kindOf(bytes)
-  if (kind === 'component') {
-    throw new CliError({
-      exit: EXIT.refusedInput,
-      code: 'invalid_module',
-      message: 'This is a component, and not a module with a `_start`.',
-      hint: 'Open it with runtime.openComponent, which calls its exports.',
-    })
-  }
-  return { module: bytes, options: { name: basename(file), args } }
-}
-
-/** Codes that say that it is the file. */
-const REFUSED: ReadonlySet<string> = new Set([
-  'invalid_module',
-  'invalid_component',
-  'unsupported_feature',
-  'missing_imports',
-])
-
-function moduleRefusal(error: unknown): unknown {
-  if (!CaissonError.is(error) || !REFUSED.has(error.code)) return error
-  return new CliError({ exit: EXIT.refusedInput, code: error.code, message: error.message, cause: error })
-}
-
-/** @throws CliError for what is no WebAssembly */
-function kindOf(bytes: Uint8Array): BinaryKind {
-  try {
-    return inspectBinary(bytes).kind
-  } catch (error) {
-    throw moduleRefusal(error)
-  }
-}
-
-/** Once a module is large enough that one waits for it. */
-function progressOf(io: CliIo, name: string): (done: number) => void {
-  if (!io.stderr.isTerminal) return () => {}
-  return (done) =>
-    io.stderr.write(`\r\x1b[Kpreparing ${name} · ${Math.round(done * 100)} %${done >= 1 ? '\r\x1b[K' : ''}`)
-}
-
-function tell(
-  outcome: ModuleOutcome,
-  facts: RunFacts,
+function settingOf(
+  given: GivenFlags,
+  rights: Rights,
   failures: ToolFailures,
-  json: boolean,
-  io: CliIo,
-): ExitCode {
-  const { stdout, stderr } = io
-  const style = styleFor(stderr)
-  const said = outcome.status === 'completed' ? (outcome.value as ModuleResult) : outcome.output
-  if (json) {
-    const hint = nextStep(outcome, facts)
-    const shown =
-      outcome.status === 'completed' ? { ...outcome, value: textual(outcome.value as ModuleResult) } : outcome
-    stdout.write(`${jsonText(runDocument(shown, hint))}\n`)
-  } else if (said !== undefined) {
-    stdout.write(textFor(said.stdout, stdout))
-    stderr.write(textFor(said.stderr, stderr))
-  }
-  stderr.write(failures.text(style))
-  if (outcome.status !== 'completed') stderr.write(runEnding(outcome, facts, stderr.columns, style))
-  if (stderr.isTerminal) stderr.write(runSummary(outcome, stderr.columns, style))
-  const failed = outcome.status === 'completed' && (outcome.value as ModuleResult).exitCode !== 0
-  return failed ? EXIT.failed : exitOf(outcome)
-}
-
-/** With texts where bytes are UTF-8. */
-function textual({ exitCode, stdout, stderr, files }: ModuleResult): Readonly<Record<string, unknown>> {
-  return { exitCode, stdout: textOrBytes(stdout), stderr: textOrBytes(stderr), files }
-}
-
-function textOrBytes(bytes: Uint8Array): string | Uint8Array {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return bytes
+  limits: Limits,
+  name: string,
+): KeptJob['setting'] {
+  return {
+    options: {
+      capabilities: rights.capabilities,
+      clock: readClock(given.value('now')),
+      onCapabilityError: failures.add.bind(failures),
+    },
+    memoryBytes: limits.memoryBytes,
+    thread: 'host',
+    progress: `running ${escapeText(name)}`,
   }
 }
 
-/** As it is, for a file or a pipe; a terminal obeys nothing that stands in it. */
-function textFor(bytes: Uint8Array, { isTerminal }: CliOutput): string {
-  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
-  return isTerminal ? escapeText(text, 'lines') : text
+/** What goes on with it names the file again. */
+function naming(given: GivenFlags, file: string): GivenFlags {
+  return { ...given, values: (name: string) => (name === 'wasm' ? [file] : given.values(name)) }
 }
 
-function notForModules(flag: string): CliError {
+/** @throws CliError for what is no WebAssembly, and for flags that it does not have */
+async function guestOf(given: GivenFlags, file: string, bytes: Uint8Array, io: CliIo): Promise<GuestFile> {
+  const language = scriptLanguageOf(file)
+  const name = basename(file)
+  if (language !== undefined) {
+    checkFlags(given, 'script')
+    const script = await scriptModule(language, { file, script: bytes, args: given.rest, cwd: io.cwd })
+    return { sort: 'script', limits: language.limits, run: moduleRun(script) }
+  }
+  const sort = kindOfGuest(bytes)
+  checkFlags(given, sort)
+  if (sort === 'module') {
+    return { sort, run: moduleRun({ module: bytes, options: { name, args: given.rest } }) }
+  }
+  const input = await readInput(given.value('input'), io)
+  const called = given.value('call')
+  const run: RunGuest = (runtime, { env, stdin, directories, ...options }, kept) =>
+    runtime.runComponent(bytes, {
+      ...options,
+      ...kept,
+      name,
+      ...(called !== undefined && { export: called }),
+      args: input === undefined ? [] : Array.isArray(input) ? input : [input],
+      wasi: {
+        args: [name, ...given.rest],
+        ...(env && { env }),
+        ...(stdin !== undefined && { stdin }),
+        ...(directories && { directories }),
+        clock: true,
+        random: true,
+      },
+    })
+  return { sort, run }
+}
+
+function moduleRun({ module, options: own }: ModuleToRun): RunGuest {
+  return (runtime, options, kept) =>
+    runtime.runModule(module, {
+      ...own,
+      ...options,
+      ...kept,
+      env: { ...own.env, ...options.env },
+      directories: { ...own.directories, ...options.directories },
+    })
+}
+
+function checkFlags(given: GivenFlags, sort: Sort): void {
+  const wrong = LACKS[sort].find((flag) => given.has(flag))
+  if (wrong !== undefined) throw lacks(wrong, sort)
+}
+
+function lacks(flag: string, sort: Sort): CliError {
   return new CliError({
     exit: EXIT.usage,
     code: 'usage',
-    message: `--${flag} is for programs in JavaScript; modules and scripts in other languages do not have it here.`,
+    message: `--${flag} means nothing for ${WORDS[sort]}.`,
     hint: 'caisson run --help',
   })
 }

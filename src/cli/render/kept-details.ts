@@ -76,7 +76,7 @@ export function runDetails(described: DescribedRun, setting: DetailSetting): rea
     ...field('status', `${status}${age}`, setting),
     ...field(
       'program',
-      `${shown(start.fileName)}, ${showSize(start.source.length)}, started ${showAgo(nowMs - (start.atMs ?? start.nowMs))}`,
+      `${shown(start.fileName)}, ${programText(start)}, started ${showAgo(nowMs - (start.atMs ?? start.nowMs))}`,
       setting,
     ),
     ...field('label', labelText(start.principal, start.label), setting),
@@ -102,6 +102,14 @@ export function runDetails(described: DescribedRun, setting: DetailSetting): rea
       setting,
     ),
   ]
+}
+
+/** How large the source is, or what a guest is that has none. */
+function programText({ program, source }: DescribedRun['start']): string {
+  const { kind, export: called } = (program ?? {}) as { readonly kind?: unknown; readonly export?: unknown }
+  if (kind === 'module') return 'a WASI module'
+  if (kind === 'component') return `a component, called by "${shown(String(called))}"`
+  return showSize(source.length)
 }
 
 function endText(end: NonNullable<DescribedRun['end']>['end']): string {

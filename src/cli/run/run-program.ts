@@ -21,11 +21,18 @@ export async function runProgram(given: GivenFlags, io: CliIo): Promise<number> 
         keep === undefined
           ? { outcome: await runOnce(plan, failures, interruption.signal, io) }
           : await (await import('../kept/keep-run.ts')).keepRun(
-              plan,
+              {
+                setting: runtimeFor(plan, failures),
+                scope: rights.scope,
+                run: (runtime, thread, own) =>
+                  runtime.run(program.source, {
+                    ...optionsFor(plan, interruption.signal),
+                    ...own,
+                    thread,
+                  }),
+              },
               keep,
               given,
-              failures,
-              interruption.signal,
               io,
             )
       const { outcome, goOn, keptAs }: KeptEnd = ended

@@ -93,7 +93,7 @@ export interface ResumeComponentOptions
 
 /**
  * How a component ended that was run to its end. Where it completed, `value` is what its export gave, of a `result` the value of
- * `ok`; `err`, and an exit that is none of success, are `failed`. One that failed or ran out of something has in `output` what
- * it had written by then.
+ * `ok`; `err`, and an exit that is none of success, are `failed`. In `output` is what it had written by then, up to
+ * `limits.logBytes` of each.
  */
 export type RunComponentOutcome = GuestOutcome

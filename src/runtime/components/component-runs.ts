@@ -137,6 +137,7 @@ export class ComponentRuns {
     const guest: GuestCode = {
       engine,
       basePages: () => PageTree.empty,
+      tellsOutput: false,
       open: (syncCalls, onDispose) =>
         new ComponentMachine({
           engine,

@@ -125,6 +125,7 @@ export class ModuleRuns {
     return {
       engine: code.engine,
       basePages: code.basePages,
+      tellsOutput: true,
       open: (syncCalls, onDispose) =>
         new ModuleMachine({
           ...code,

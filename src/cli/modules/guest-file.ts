@@ -1,0 +1,46 @@
+/** A WebAssembly file as the command line runs it: which kind it is, and how what is refused of it is told. */
+import { CaissonError } from '../../base/errors.ts'
+import { escapeText } from '../../base/escape-text.ts'
+import { type BinaryKind, inspectBinary } from '../../component/core/inspect-binary.ts'
+import { CliError } from '../cli-error.ts'
+import type { CliIo } from '../cli-io.ts'
+import type { GivenFlags } from '../command.ts'
+import { EXIT } from '../exit-code.ts'
+
+/** Codes that say that it is the file. */
+const REFUSED: ReadonlySet<string> = new Set([
+  'invalid_module',
+  'invalid_component',
+  'unsupported_feature',
+  'missing_imports',
+])
+
+export function guestRefusal(error: unknown): unknown {
+  if (!CaissonError.is(error) || !REFUSED.has(error.code)) return error
+  return new CliError({ exit: EXIT.refusedInput, code: error.code, message: error.message, cause: error })
+}
+
+/** @throws CliError for what is no WebAssembly */
+export function kindOfGuest(bytes: Uint8Array): BinaryKind {
+  try {
+    return inspectBinary(bytes).kind
+  } catch (error) {
+    throw guestRefusal(error)
+  }
+}
+
+/** Once a guest is large enough that one waits for it. */
+export function preparing(io: CliIo, name: string): (done: number) => void {
+  if (!io.stderr.isTerminal) return () => {}
+  const shown = escapeText(name)
+  return (done) =>
+    io.stderr.write(`\r\x1b[Kpreparing ${shown} · ${Math.round(done * 100)} %${done >= 1 ? '\r\x1b[K' : ''}`)
+}
+
+/** Directories are the guest's own to open, and no capabilities. */
+export function withoutDirectories(given: GivenFlags): GivenFlags {
+  return {
+    ...given,
+    values: (name: string) => (name.startsWith('allow-') ? [] : given.values(name)),
+  }
+}

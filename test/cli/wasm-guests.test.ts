@@ -1,0 +1,171 @@
+/** The command line with components and modules: called, limited, parked, shown, gone on with, and as nodes of plans. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { cli, type Ended, type Folder, makeFolder } from './cli.testkit.ts'
+
+const sample = (name: string): Uint8Array =>
+  readFileSync(new URL(`../../guest/samples/built/${name}.wasm`, import.meta.url))
+
+const TOOLS = `export default [
+  { name: 'hostCall', description: 'Says what it is told.', effect: 'read',
+    invoke: async ({ arguments: said }) => { if (said.includes('bad')) throw new Error('no'); return 'said ' + said } },
+  { name: 'prices.lookup', description: 'The price of a product.', effect: 'read',
+    invoke: async ({ sku }) => Number(sku.slice(1)) + 10 },
+]`
+
+const PLAN = JSON.stringify({
+  format: 'plan/1',
+  name: 'files',
+  version: '1',
+  grants: ['hostCall'],
+  nodes: {
+    loud: { kind: 'module', file: 'command.wasm', args: ['upper'], stdin: { $from: 'input' } },
+    said: {
+      kind: 'component',
+      file: 'tool.wasm',
+      export: 'run',
+      args: [{ $from: 'loud/stdout' }],
+      grants: ['hostCall'],
+    },
+  },
+  output: { $from: 'said' },
+})
+
+// The first one to be made suspendable takes seconds.
+vi.setConfig({ testTimeout: 240_000 })
+
+let folder: Folder
+const cache = process.env.XDG_CACHE_HOME
+beforeAll(() => {
+  folder = makeFolder({
+    'tool.wasm': sample('tool-c'),
+    'types.wasm': sample('types-c'),
+    'wasi.wasm': sample('wasi-probe-c'),
+    'command.wasm': sample('command-c'),
+    'asking.wasm': sample('asking-c'),
+    'tools.mjs': TOOLS,
+    'plan.yaml': PLAN,
+  })
+  for (const name of ['data']) mkdirSync(join(folder.path, name))
+  writeFileSync(join(folder.path, 'data/in.txt'), 'inside')
+  process.env.XDG_CACHE_HOME = join(folder.path, 'cache')
+})
+afterAll(() => {
+  if (cache === undefined) delete process.env.XDG_CACHE_HOME
+  else process.env.XDG_CACHE_HOME = cache
+  folder.remove()
+})
+
+const run = (...args: readonly string[]): Promise<Ended> => cli(args, { cwd: folder.path, anyThread: true })
+const TOOLED = ['--tools', 'tools.mjs'] as const
+const SAID = 'said {"line":"a"}\nsaid {"line":"b"}\n'
+const INPUT = ['--input', '["a\\nb"]'] as const
+
+describe('a component', () => {
+  it('is called with what --input says, and what it gives is printed', async () => {
+    expect(await run('run', 'types.wasm', '--call', 'concat', '--input', '["a", "b"]')).toMatchObject({
+      code: 0,
+      stdout: 'ab\n',
+    })
+    const ended = await run('run', 'types.wasm', '--call', 'parse', '--input', '"17"', '--json')
+    expect(ended.json()).toMatchObject({
+      status: 'completed',
+      value: 17,
+      engine: expect.stringMatching(/^component:/),
+      stateDigest: expect.stringMatching(/^sha256:/),
+    })
+  })
+
+  it('has the capabilities that flags grant, and no others', async () => {
+    expect(await run('run', 'tool.wasm', ...INPUT, ...TOOLED)).toMatchObject({ code: 0, stdout: SAID })
+    const without = await run('run', 'tool.wasm', ...INPUT)
+    expect(without.code).toBe(3)
+    expect(without.stderr).toMatch(/imports what nobody grants/)
+    const refused = await run('run', 'tool.wasm', '--input', '"bad"', ...TOOLED, '--json')
+    expect(refused).toMatchObject({ code: 3 })
+    expect(refused.json()).toMatchObject({ status: 'failed', error: { code: 'capability_failed' } })
+  })
+
+  it('finds of WASI what flags name, and what it prints comes before what it gives', async () => {
+    const probe = (action: string, ...flags: readonly string[]): Promise<Ended> =>
+      run('run', 'wasi.wasm', '--input', JSON.stringify(action), ...flags)
+    expect(await probe('env A', '--env', 'A=b')).toMatchObject({ code: 0, stdout: 'b\n' })
+    expect(await probe('stdin', '--stdin', 'typed')).toMatchObject({ code: 0, stdout: 'typed\n' })
+    expect(await probe('read /in/in.txt', '--allow-read', 'data:/in')).toMatchObject({
+      code: 0,
+      stdout: 'inside\n',
+    })
+    expect(await probe('read /in/in.txt')).toMatchObject({ code: 3 })
+    expect((await probe('print hello')).stdout).toMatch(/^hello/)
+    expect(await probe('exit 1')).toMatchObject({ code: 3 })
+  })
+
+  it('ends with the codes of its limits, and of what is asked wrongly', async () => {
+    expect(await run('run', 'tool.wasm', ...INPUT, ...TOOLED, '--fuel', '1e3')).toMatchObject({ code: 4 })
+    expect(await run('run', 'types.wasm', '--call', 'none')).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/has no export "none". It has: /),
+    })
+    expect(await run('run', 'types.wasm', '--allow-net', 'a.example')).toMatchObject({ code: 2 })
+    expect(await run('run', 'command.wasm', '--call', 'run')).toMatchObject({ code: 2 })
+  })
+})
+
+describe.each([
+  ['component', 'tool.wasm', [...INPUT], 'hostCall', SAID, /a component, called by "run"/],
+  [
+    'module',
+    'asking.wasm',
+    [],
+    'prices.lookup',
+    'p0 costs 10\np1 costs 11\np2 costs 12\ntogether 33\n',
+    /a WASI module/,
+  ],
+] as const)('a %s', (kind, file, input, capability, output, words) => {
+  it('is parked in a file, shown, and gone on with by its file and its rights', async () => {
+    const name = `${kind}.ckpt`
+    const parking = ['--stop-at-call', '2', '--checkpoint', name]
+    const parked = await run('run', file, ...input, ...TOOLED, ...parking)
+    expect(parked.code).toBe(6)
+    expect(parked.stderr).toContain(`caisson resume ${name} --wasm ${file} --tools tools.mjs`)
+    const shown = await run('show', name)
+    expect(shown).toMatchObject({ code: 0, stdout: expect.stringMatching(words) })
+    expect(shown.stdout).toContain(capability)
+    expect(shown.stdout).toContain(`--wasm ${file}`)
+
+    const unnamed = await run('resume', name, ...TOOLED)
+    expect(unnamed).toMatchObject({ code: 2, stderr: expect.stringContaining(`--wasm ${file}`) })
+    expect(await run('resume', name, '--wasm', 'types.wasm', ...TOOLED)).toMatchObject({ code: 7 })
+    expect(await run('resume', name, '--wasm', file)).toMatchObject({ code: 7 })
+    const went = await run('resume', name, '--wasm', file, ...TOOLED)
+    expect(went).toMatchObject({ code: 0, stdout: output })
+    expect(await run('resume', name, '--wasm', file, ...TOOLED)).toMatchObject({ code: 7 })
+  })
+
+  it('is kept in a store under a name', async () => {
+    const where = ['--store', 'runs']
+    const parked = await run('run', file, ...input, ...TOOLED, ...where, '--run', kind, '--stop-at-call', '1')
+    expect(parked.code).toBe(6)
+    expect((await run('runs', ...where)).stdout).toContain(kind)
+    const went = await run('resume', kind, ...where, '--wasm', file, ...TOOLED, '--json')
+    expect(went).toMatchObject({ code: 0 })
+    expect(went.json()).toMatchObject({ status: 'completed', run: kind })
+  })
+})
+
+describe('a plan', () => {
+  it('names wasm by file: it is approved by digest, run, and verified', async () => {
+    const where = ['--store', 'plans']
+    expect(await run('plan', 'check', 'plan.yaml')).toMatchObject({ code: 0 })
+    const flags = [...where, '--run', 'files', '--input', '"a"', '--approve', ...TOOLED]
+    const ended = await run('plan', 'start', 'plan.yaml', ...flags)
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('said {"line":"A"}') })
+    expect(await run('verify', 'files', ...where, ...TOOLED)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('2 programs executed again'),
+    })
+    const shown = await run('plan', 'show', 'plan.yaml')
+    expect(shown.stdout).toMatch(/may call +hostCall/)
+  })
+})
