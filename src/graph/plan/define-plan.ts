@@ -6,11 +6,11 @@
  * 2. Equal plans have equal digests, whatever the order of their keys.
  * 3. All problems are told together, each with its place.
  */
-import type { Digest } from '../../base/digest.ts'
+import { type Digest, sha256 } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
-import { digestValue } from '../../values/digest-value.ts'
+import { withCanonical } from '../../values/encode-canonical.ts'
 import { checkPlan } from './check-plan.ts'
-import { PLAN_LIMITS, plainTree } from './plain-tree.ts'
+import { PLAN_LIMITS, plainTree, treeOfData } from './plain-tree.ts'
 import type { Plan } from './plan.ts'
 import { PlanProblems, shownPointer } from './plan-problem.ts'
 import { PLAN_SHAPE } from './plan-shape.ts'
@@ -33,7 +33,19 @@ export type CheckedPlan =
  * @throws CaissonError `invalid_plan` with `details: { problems, count }`: what is wrong and where, the first hundred
  */
 export function definePlan(document: Plan): DefinedPlan {
-  const { plan, problems } = readPlan(document)
+  return planOf(readPlan(document))
+}
+
+/**
+ * A plan again that was kept by its bytes, as they were decoded.
+ * @param digest as fast as the platform has it
+ * @throws CaissonError `invalid_plan`, as `definePlan`
+ */
+export function keptPlan(decoded: unknown, digest: (bytes: Uint8Array) => Digest): DefinedPlan {
+  return planOf(checked(decoded, treeOfData, digest))
+}
+
+function planOf({ plan, problems }: CheckedPlan): DefinedPlan {
   if (plan !== undefined) return plan
   const [first] = problems.found
   const more = problems.count > 1 ? ` And ${problems.count - 1} more: see details.problems.` : ''
@@ -45,18 +57,26 @@ export function definePlan(document: Plan): DefinedPlan {
 
 /** Checks what may be a plan: a document that somebody wrote. */
 export function readPlan(document: unknown): CheckedPlan {
+  return checked(document, plainTree, sha256)
+}
+
+function checked(
+  document: unknown,
+  treeFrom: typeof plainTree,
+  digest: (bytes: Uint8Array) => Digest,
+): CheckedPlan {
   const problems = new PlanProblems()
-  const tree = treeOf(document, problems)
+  const tree = treeOf(document, treeFrom, problems)
   if (problems.count === 0) PLAN_SHAPE.check(tree, '', problems)
   // What it means can be asked only of what has the right form.
   if (problems.count === 0) checkPlan(tree as Plan, problems)
   if (problems.count > 0) return { problems }
-  return { plan: { plan: tree as Plan, digest: digestValue(tree, PLAN_LIMITS) } }
+  return { plan: { plan: tree as Plan, digest: withCanonical(tree, PLAN_LIMITS, digest) } }
 }
 
-function treeOf(document: unknown, problems: PlanProblems): unknown {
+function treeOf(document: unknown, treeFrom: typeof plainTree, problems: PlanProblems): unknown {
   try {
-    return plainTree(document, problems)
+    return treeFrom(document, problems)
   } catch (error) {
     if (!CaissonError.is(error)) throw error
     problems.add('', error.message)

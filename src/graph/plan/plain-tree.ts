@@ -8,6 +8,7 @@
  */
 import { copyValue } from '../../values/copy-value.ts'
 import type { ValueLimits } from '../../values/limits.ts'
+import { setProperty } from '../../values/object-parts.ts'
 import { type PlanProblems, pointerTo } from './plan-problem.ts'
 
 /** Of one plan, its sources included. */
@@ -18,7 +19,12 @@ export const PLAN_LIMITS: ValueLimits = { bytes: 16 * 1024 * 1024, nodes: 200_00
  * @throws CaissonError `value_refused`, `value_too_large`, `value_too_deep` for what cannot be copied at all
  */
 export function plainTree(document: unknown, problems: PlanProblems): unknown {
-  return new Tree(problems).copy(copyValue(document, PLAN_LIMITS, 'plan'), '', PLAN_LIMITS.depth)
+  return treeOfData(copyValue(document, PLAN_LIMITS, 'plan'), problems)
+}
+
+/** As `plainTree`, of what was copied or decoded: data that runs nothing. */
+export function treeOfData(data: unknown, problems: PlanProblems): unknown {
+  return new Tree(problems).copy(data, '', PLAN_LIMITS.depth)
 }
 
 class Tree {
@@ -62,12 +68,10 @@ class Tree {
     }
     if (Object.getPrototypeOf(value) !== Object.prototype)
       return this.#refuse(at, 'is no plain object, which is all that JSON can say')
-    const members = Object.entries(value).filter(([, member]) => member !== undefined)
-    return Object.freeze(
-      Object.fromEntries(
-        members.map(([name, member]) => [name, this.copy(member, pointerTo(at, name), depth - 1)]),
-      ),
-    )
+    const members = {}
+    for (const [name, member] of Object.entries(value))
+      if (member !== undefined) setProperty(members, name, this.copy(member, pointerTo(at, name), depth - 1))
+    return Object.freeze(members)
   }
 
   #refuse(at: string, problem: string): null {

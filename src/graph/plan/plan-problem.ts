@@ -25,8 +25,14 @@ const MOST_TOLD = 100
 
 /** The pointer to a member: `~` and `/` of its name are escaped (RFC 6901). */
 export function pointerTo(at: string, member: string | number): string {
-  return `${at}/${String(member).slice(0, 200).replaceAll('~', '~0').replaceAll('/', '~1')}`
+  // Nearly all are written as they are, and nearly none is ever told.
+  if (typeof member === 'number' || (member.length <= LONGEST_NAME && !ESCAPED.test(member)))
+    return `${at}/${member}`
+  return `${at}/${member.slice(0, LONGEST_NAME).replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
+
+const LONGEST_NAME = 200
+const ESCAPED = /[~/]/
 
 /** A pointer for people: without the first slash. */
 export function shownPointer(at: string): string {

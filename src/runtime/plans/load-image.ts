@@ -6,7 +6,7 @@
  *    the same, and is read whole.
  * 2. One that can be used, and was made of another journal, is an error: somebody cut the journal off, or changed it.
  */
-import { isDigest, sha256 } from '../../base/digest.ts'
+import { digestOf, isDigest } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 import type { DefinedPlan } from '../../graph/plan/define-plan.ts'
 import type { RunState } from '../../graph/run/run-state.ts'
@@ -64,7 +64,7 @@ export async function readImage(
 ): Promise<StandingImage> {
   const sealed = await store.getBlob(digest)
   if (sealed === undefined) throw new CaissonError('not_found', `The image ${digest} is not in the store.`)
-  if (sha256(sealed) !== digest)
+  if (digestOf(sealing.ports.hash.sha256(sealed)) !== digest)
     throw new CaissonError('corrupted', `The image ${digest} was changed in the store.`)
   const { end, state: data } = await openImage({ run, tenant, sealing }, length, sealed)
   const plan = await plans.load(store, planNamedBy(data))

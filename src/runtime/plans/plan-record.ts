@@ -7,15 +7,15 @@
  * 3. The journal as it was read has one digest, which stands for all of it: the point at which the run stands.
  * 4. What an image shows of the records before it is not read again: the point is the same.
  */
-import { type Digest, sha256 } from '../../base/digest.ts'
+import { type Digest, digestOf, sha256Bytes } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
-import { type DefinedPlan, definePlan } from '../../graph/plan/define-plan.ts'
+import { type DefinedPlan, keptPlan } from '../../graph/plan/define-plan.ts'
 import { PLAN_LIMITS } from '../../graph/plan/plain-tree.ts'
-import type { Plan } from '../../graph/plan/plan.ts'
 import { parseRunEvent } from '../../graph/run/parse-run-event.ts'
 import type { RecordedEvent } from '../../graph/run/run-event.ts'
 import { RunState } from '../../graph/run/run-state.ts'
 import type { JournalEnd } from '../../journal/journal.ts'
+import type { Hash } from '../../ports/hash.ts'
 import type { RunHead } from '../../ports/run-store.ts'
 import { decodeCanonical } from '../../values/decode-canonical.ts'
 import { digestValue } from '../../values/digest-value.ts'
@@ -34,6 +34,12 @@ export interface PlanRecord {
 /** Plans that were read, by their digests: many runs are of the same one. */
 export class PlanShelf {
   readonly #plans = new Map<Digest, DefinedPlan>()
+  readonly #digest: (bytes: Uint8Array) => Digest
+
+  /** @param hash as fast as the platform has it */
+  constructor(hash: Pick<Hash, 'sha256'> = { sha256: sha256Bytes }) {
+    this.#digest = (bytes) => digestOf(hash.sha256(bytes))
+  }
 
   add(plan: DefinedPlan): void {
     this.#plans.delete(plan.digest)
@@ -48,9 +54,9 @@ export class PlanShelf {
     if (known !== undefined) return known
     const bytes = await store.getBlob(digest)
     if (bytes === undefined) throw new CaissonError('not_found', `The plan ${digest} is not in the store.`)
-    if (sha256(bytes) !== digest)
+    if (this.#digest(bytes) !== digest)
       throw new CaissonError('corrupted', `The plan ${digest} was changed in the store.`)
-    const plan = definePlan(decodeCanonical(bytes, PLAN_LIMITS) as Plan)
+    const plan = keptPlan(decodeCanonical(bytes, PLAN_LIMITS), this.#digest)
     if (plan.digest !== digest)
       throw new CaissonError('corrupted', `The plan ${digest} is not in its canonical form in the store.`)
     this.add(plan)

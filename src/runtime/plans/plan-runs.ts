@@ -71,7 +71,11 @@ export class PlanRuns {
   #closed = false
 
   constructor(parts: PlanRunsParts) {
-    this.#parts = { ...parts, plans: new PlanShelf(), standings: new KnownStandings() }
+    this.#parts = {
+      ...parts,
+      plans: new PlanShelf(parts.sealing.ports.hash),
+      standings: new KnownStandings(),
+    }
   }
 
   async propose(proposed: Proposed, options: ProposeOptions): Promise<PlanRun> {
