@@ -18,10 +18,26 @@ export interface Rights {
 /** At the end of the path of what undoes a node. */
 export const UNDO = '#undo'
 
-const known = new WeakMap<Plan, Map<string, readonly Rights[]>>()
+/** The nodes of one scope have the same rights around them. */
+interface Around {
+  /** Undefined where the plan has none. */
+  readonly scope: Scope | undefined
+  readonly rights: readonly Rights[]
+}
+
+/** What was found in one plan: most nodes of a scope share what is around them. */
+interface Known {
+  readonly root: Around
+  /** By the places of the nodes that hold scopes. */
+  readonly inside: Map<string, Around>
+  readonly at: Map<string, readonly Rights[]>
+}
+
+const known = new WeakMap<Plan, Known>()
 
 /** Where a node stands in its plan: its path without the numbers of items and rounds. */
 export function placeOf(path: string): string {
+  if (!isRepeated(path)) return path
   return path
     .split('/')
     .filter((part) => !/^[0-9]/.test(part))
@@ -40,34 +56,55 @@ export function isRepeated(path: string): boolean {
  */
 export function rightsAt(plan: Plan, path: string): readonly Rights[] {
   const place = placeOf(path)
-  const places = known.get(plan) ?? new Map<string, readonly Rights[]>()
-  known.set(plan, places)
-  const found = places.get(place)
+  let places = known.get(plan)
+  if (places === undefined) {
+    const root = { scope: plan, rights: [rightsOf('', plan.grants)] }
+    places = { root, inside: new Map(), at: new Map([['', root.rights]]) }
+    known.set(plan, places)
+  }
+  const found = places.at.get(place)
   if (found !== undefined) return found
-  const rights = findRights(plan, place)
-  places.set(place, rights)
+  const rights = findRights(places, place)
+  places.at.set(place, rights)
   return rights
 }
 
-function findRights(plan: Plan, place: string): readonly Rights[] {
-  const rights = [rightsOf('', plan.grants)]
+function findRights(places: Known, place: string): readonly Rights[] {
   const undoes = place.endsWith(UNDO)
-  const ids = (undoes ? place.slice(0, -UNDO.length) : place).split('/')
-  let scope: Scope | undefined = plan
-  for (const [i, id] of ids.entries()) {
-    const node: PlanNode | undefined =
-      scope !== undefined && Object.hasOwn(scope.nodes, id) ? scope.nodes[id] : undefined
-    if (node === undefined) break
-    const here = ids.slice(0, i + 1).join('/')
-    if (i === ids.length - 1) {
-      const own = undoes ? undoingGrants(node) : isGuest(node) ? grantsOf(node) : undefined
-      if (own !== undefined) rights.unshift(rightsOf(place, own))
-    } else if (node.kind === 'plan') {
-      rights.unshift(rightsOf(here, node.plan.grants))
-      scope = node.plan
-    } else scope = node.kind === 'each' || node.kind === 'loop' ? node.do : undefined
-  }
-  return rights
+  const { holder, id } = lastOf(undoes ? place.slice(0, -UNDO.length) : place)
+  const { scope, rights } = around(places, holder)
+  const node = nodeIn(scope, id)
+  if (node === undefined) return rights
+  const own = undoes ? undoingGrants(node) : isGuest(node) ? grantsOf(node) : undefined
+  return own === undefined ? rights : [rightsOf(place, own), ...rights]
+}
+
+/** @param holder place of the node whose inside it is; undefined for the plan */
+function around(places: Known, holder: string | undefined): Around {
+  if (holder === undefined) return places.root
+  const found = places.inside.get(holder)
+  if (found !== undefined) return found
+  const { holder: outer, id } = lastOf(holder)
+  const made = inside(nodeIn(around(places, outer).scope, id), holder, around(places, outer).rights)
+  places.inside.set(holder, made)
+  return made
+}
+
+function inside(node: PlanNode | undefined, holder: string, rights: readonly Rights[]): Around {
+  if (node?.kind === 'plan')
+    return { scope: node.plan, rights: [rightsOf(holder, node.plan.grants), ...rights] }
+  return { scope: node?.kind === 'each' || node?.kind === 'loop' ? node.do : undefined, rights }
+}
+
+function lastOf(place: string): { readonly holder: string | undefined; readonly id: string } {
+  const end = place.lastIndexOf('/')
+  return end < 0
+    ? { holder: undefined, id: place }
+    : { holder: place.slice(0, end), id: place.slice(end + 1) }
+}
+
+function nodeIn(scope: Scope | undefined, id: string): PlanNode | undefined {
+  return scope !== undefined && Object.hasOwn(scope.nodes, id) ? scope.nodes[id] : undefined
 }
 
 /** A call that undoes a node has the rights of its plan. */

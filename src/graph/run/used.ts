@@ -8,6 +8,7 @@ type Sum = { -readonly [Part in keyof Used]: Used[Part] }
 
 /** What was used before and now. */
 export function addUsed(sum: Used, more: Used): Used {
+  if (isNothing(sum)) return more
   // Part by part: several sums are made for every event, and names that are looked up cost five times as much.
   const total: Sum = {}
   const fuel = (sum.fuel ?? 0) + (more.fuel ?? 0)

@@ -5,7 +5,7 @@
  * 1. Nothing waits for an image: it is made between two writes of the journal, and named by a later one.
  * 2. An image shows what the journal has at its place, and never what was not acknowledged.
  * 3. What all images of a run cost stays in proportion to its journal: the next one waits until the journal has grown by
- *    twice the size of the last.
+ *    four times the size of the last.
  * 4. An image that cannot be made is none: the journal says the same.
  */
 import { digestOf } from '../../base/digest.ts'
@@ -21,7 +21,7 @@ import type { ValueShelves } from './value-shelves.ts'
 const DEFAULT_RECORDS = 1_000
 const DEFAULT_BYTES = 1024 * 1024
 /** By so many times the size of the last image the journal grows before the next one. */
-const GROWTH = 2
+const GROWTH = 4
 
 export interface RunImagesParts extends Pick<PlanRunParts, 'store' | 'sealing'> {
   readonly owner: RunOwner
