@@ -2231,20 +2231,20 @@ export const DEFENCES: readonly Defence[] = [
     tests: ['src/component/component-wait.test.ts'],
   },
   {
-    name: 'answers-to-requests-are-counted',
-    against: 'A component has more brought in by HTTP than it may take.',
-    file: 'src/component/capability-calls.ts',
-    find: 'for (const answer of this.#requests.takeUncounted()) if (answer.ok) this.#receive(answer.value)',
-    replace: 'this.#requests.takeUncounted()',
-    tests: ['test/components/http.test.ts'],
-  },
-  {
     name: 'requests-under-way-are-no-checkpoint',
     against: 'A checkpoint loses a request that may have taken effect.',
     file: 'src/component/capability-calls.ts',
     find: 'if (this.#requests.size > 0)\n      throw',
     replace: 'if (this.#requests.size > 1e9)\n      throw',
     tests: ['src/component/component-wait.test.ts'],
+  },
+  {
+    name: 'parked-calls-are-made-once',
+    against: 'A component goes on after a restore by making a call again that may have changed something.',
+    file: 'src/runtime/components/held-component.ts',
+    find: 'filter(({ capability }) => !gate.isRepeatable(capability))',
+    replace: 'filter(({ capability }) => gate === undefined && capability === undefined)',
+    tests: ['src/runtime/components/held-component.test.ts'],
   },
   {
     name: 'prebuilt-manifests-are-what-was-built',

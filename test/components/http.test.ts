@@ -143,7 +143,7 @@ describe('a component that asks over HTTP', () => {
 
   it('is stopped while it waits, and not captured with a request under way', async () => {
     await using server = await serve()
-    await using runtime = await allowing(server, ['GET'])
+    await using runtime = await allowing(server)
     const component = await open(runtime)
     const parked = await component.call('ask', ['GET', host(server), '/a', ''], { stopAtCall: 1 })
     expect(parked).toMatchObject({

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { createMemoryPreparedStore } from '../../../host-bindings/prepared/memory-prepared-store.ts'
 import { readSample } from '../../../scripts/samples/read-sample.ts'
 import { capability, openRuntime } from '../../entry/node.ts'
 import type { Runtime } from '../runtime.ts'
@@ -28,7 +29,9 @@ const echoNow = capability({
   sync: true,
   invoke: ({ arguments: said }) => `said ${said}`,
 })
-const GRANTED = { grants: ['hostCall'], seed: SEED, nowMs: NOW, limits: { fuel: 100_000_000 } }
+/** What is made suspendable is so once for all tests. */
+const cache = { store: createMemoryPreparedStore(), key: new Uint8Array(32).fill(1) }
+const GRANTED = { grants: ['hostCall'], seed: SEED, nowMs: NOW, limits: { fuel: 100_000_000 }, cache }
 
 describe('WASI in a component', () => {
   const open = async (runtime: Runtime, wasi: object) =>
@@ -188,4 +191,18 @@ describe('a checkpoint', () => {
       expect(await second.call('totals')).toMatchObject({ value: [1, 53] })
     },
   )
+
+  it('of a call that may change something leaves it in doubt; parked here, it is known that nobody made it', async () => {
+    let made = 0
+    const write = capability({ ...echo, effect: 'write', invoke: async () => `made ${++made}` })
+    const bytes = await readSample('tool-as')
+    await using runtime = await openRuntime({ capabilities: [write] })
+    const first = await runtime.openComponent(bytes, GRANTED)
+    await first.call('run', ['a'], { stopAtCall: 1 })
+    const second = await runtime.openComponent(bytes, { ...GRANTED, from: await first.checkpoint() })
+    expect(await second.goOn()).toMatchObject({ status: 'suspended', inDoubt: [1] })
+    expect(await second.goOn()).toMatchObject({ status: 'suspended', inDoubt: [1] })
+    expect(made).toBe(0)
+    expect(await first.goOn()).toMatchObject({ status: 'completed', value: { tag: 'ok', val: 'made 1' } })
+  })
 })

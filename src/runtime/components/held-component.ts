@@ -10,6 +10,8 @@
 
 import { DISPOSE } from '../../base/disposal.ts'
 import { CaissonError } from '../../base/errors.ts'
+import type { Answer } from '../../capability/call.ts'
+import type { Delivery } from '../../capability/delivery.ts'
 import type { Gate } from '../../capability/gate.ts'
 import { CallMachine } from '../../component/call-machine.ts'
 import type { CapabilityCalls } from '../../component/capability-calls.ts'
@@ -18,7 +20,7 @@ import type { ComponentInstance } from '../../component/component-instance.ts'
 import type { ComponentOutcome } from '../../component/component-outcome.ts'
 import type { ModuleClock } from '../../component/module/module-clock.ts'
 import type { CallOptions, OpenComponent } from '../../component/open-component.ts'
-import { type DriveOptions, driveSession } from '../../machine/driver.ts'
+import { type DriveOptions, driveSession, type KnownCalls } from '../../machine/driver.ts'
 import type { Outcome, RunEnd } from '../../machine/outcome.ts'
 import { Session } from '../../machine/session.ts'
 import type { SessionState } from '../../machine/session-state.ts'
@@ -28,6 +30,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { PageTools } from '../../ports/page-tools.ts'
 import type { WasiHost, WasiOutput } from '../../ports/wasi-host.ts'
 import { PageTree } from '../../snapshot/page-tree.ts'
+import { measureValue } from '../../values/copy-value.ts'
 import type { CheckpointOwner, Checkpoints } from '../checkpoints.ts'
 
 export interface HeldComponentParts {
@@ -64,6 +67,8 @@ interface Run {
   session: Session | undefined
   /** The books, while nobody drives it. */
   parked: SessionState | undefined
+  /** What became of its calls where it was parked; undefined for one that comes from a checkpoint. */
+  known?: KnownCalls
 }
 
 const NO_OUTPUT: WasiOutput = { bytes: new Uint8Array(0), droppedBytes: 0 }
@@ -157,7 +162,7 @@ export class HeldComponent implements OpenComponent {
       signal,
       stopAtCall: stopAtCall === undefined ? undefined : this.#parts.calls.count + stopAtCall,
       ...(nowMs !== undefined && { now: () => nowMs }),
-      ...(parked && { restored: parked, known: this.#known(machine) }),
+      ...(parked && { restored: parked, known: run.known ?? this.#known(machine) }),
     }
     const session = new Session(options)
     run.session = session
@@ -173,6 +178,12 @@ export class HeldComponent implements OpenComponent {
     const outcome = session.outcome(end)
     if (outcome.status === 'suspended') {
       run.parked = session.state()
+      // None of the others was invoked: here that is known.
+      run.known = {
+        answers: outcome.answered.map(deliveryOf),
+        recorded: new Map(),
+        inDoubt: new Set(outcome.inDoubt),
+      }
       run.session = undefined
       return {
         status: 'suspended',
@@ -195,7 +206,7 @@ export class HeldComponent implements OpenComponent {
   }
 
   /** Where the host has no record, a call that may have taken effect is made again only if that does no harm. */
-  #known({ pending }: CallMachine): NonNullable<DriveOptions['known']> {
+  #known({ pending }: CallMachine): KnownCalls {
     const { gate } = this.#parts
     const inDoubt = pending.filter(({ capability }) => !gate.isRepeatable(capability)).map(({ id }) => id)
     return { answers: [], recorded: new Map(), inDoubt: new Set(inDoubt) }
@@ -295,6 +306,11 @@ export class HeldComponent implements OpenComponent {
     instance[DISPOSE]()
     wasi?.[DISPOSE]()
   }
+}
+
+function deliveryOf(answer: Answer): Delivery {
+  const bytes = answer.ok ? measureValue(answer.value ?? null).bytes : answer.error.message.length
+  return { answer, bytes, fatal: false }
 }
 
 function usageOf({ usage: { fuel, memoryBytes, wallMs } }: Outcome): ComponentOutcome['usage'] {

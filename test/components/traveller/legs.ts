@@ -7,6 +7,7 @@ import { fromBase64, toBase64 } from '../../../src/base/base64.ts'
 import type { Digest } from '../../../src/base/digest.ts'
 import type { PrebuiltManifest, RuntimeOptions } from '../../../src/entry/exports.ts'
 import type { RunStore } from '../../../src/ports/run-store.ts'
+import type { OpenComponentOptions } from '../../../src/runtime/components/component-options.ts'
 import type { Runtime } from '../../../src/runtime/runtime.ts'
 import type { ModuleOutcome, PreparedModule } from '../../../src/runtime/wasi/module-options.ts'
 
@@ -62,7 +63,11 @@ export function travel(open: Open, leg: Leg, stuck: (from: string) => void): Pro
   return leg.kind === 'component' ? travelAsComponent(open, leg, stuck) : travelAsModule(open, leg)
 }
 
-export const COMPONENT_OPTIONS = { grants: ['hostCall'], seed: 7, nowMs: NOW } as const
+export const COMPONENT_OPTIONS: Pick<OpenComponentOptions, 'grants' | 'seed' | 'nowMs'> = {
+  grants: ['hostCall'],
+  seed: 7,
+  nowMs: NOW,
+}
 
 /** Answers what a component asks. @param asked told the number of each call */
 export function sayer(asked: (count: number) => Promise<void> = async () => {}): RuntimeOptions {
