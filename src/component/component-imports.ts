@@ -100,7 +100,8 @@ function functionOf(object: Readonly<Record<string, unknown>>, key: string): Any
     at = Object.getPrototypeOf(at)
   ) {
     const found = Object.getOwnPropertyDescriptor(at, key)?.value as unknown
-    if (typeof found === 'function') return found as AnyFunction
+    // What a class is made by is no member of what it makes.
+    if (typeof found === 'function' && found.prototype !== at) return found as AnyFunction
   }
   return undefined
 }

@@ -324,3 +324,27 @@ describe('resources of the host', () => {
     expect([component.state, ended]).toEqual(['over', [1]])
   })
 })
+
+describe('interfaces that are objects of a class', () => {
+  it('give their methods, and neither what made them nor what every object has', async () => {
+    const made: unknown[] = []
+    function Old(this: object): void {
+      made.push(this)
+    }
+    Old.prototype.seven = (): number => 7
+    const host = Object.create(Old.prototype) as Readonly<Record<string, unknown>>
+    const importing = (name: string): string => `(component
+      (import "host" (instance $h (export "${name}" (func (result u32)))))
+      (core func $f (canon lower (func $h "${name}")))
+      (core module $m (import "" "f" (func $f (result i32))) (func (export "run") (result i32) (call $f)))
+      (core instance $m (instantiate $m (with "" (instance (export "f" (func $f))))))
+      (func (export "run") (result u32) (canon lift (core func $m "run"))))`
+    const component = await open(importing('seven'), { interfaces: { host } })
+    expect(await component.call('run')).toMatchObject({ value: 7 })
+    for (const name of ['constructor', 'to-string', 'value-of', 'has-own-property'])
+      await expect(open(importing(name), { interfaces: { host } })).rejects.toMatchObject({
+        code: 'missing_imports',
+      })
+    expect(made).toEqual([])
+  })
+})
