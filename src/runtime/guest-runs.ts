@@ -13,7 +13,6 @@ import type { Outcome as DrivenOutcome } from '../machine/outcome.ts'
 import type { SessionOptions } from '../machine/session.ts'
 import type { Machine, MachineStart, SyncCalls } from '../machine/turn.ts'
 import type { PageTree } from '../snapshot/page-tree.ts'
-import { checkResumeOptions } from './check-options.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { finalDigest } from './final-digest.ts'
 import type { GateOwn, GateWanted } from './gate-maker.ts'
@@ -161,14 +160,13 @@ export class GuestRuns {
     return complete(code, await keeper.begin('', own, ownerOf(options, run), guestId), run, last)
   }
 
-  /** Goes on with a kept run of the same code. */
+  /** Goes on with a kept run of the same code. @param options checked */
   async resume(
     run: string,
     code: GuestCode,
     options: ResumeOptions,
     place: KeptPlace = {},
   ): Promise<GuestOutcome> {
-    checkResumeOptions(options)
     const last: LastOutput = {}
     const keeper = new RunKeeper(this.#keeperParts(code, options.signal, last, place))
     return complete(code, await keeper.resume(runOwnerOf(options, run), options), run, last)

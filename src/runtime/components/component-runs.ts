@@ -15,6 +15,7 @@ import type { MachineStart } from '../../machine/turn.ts'
 import { neutralPageTools } from '../../snapshot/neutral-page-tools.ts'
 import { PageTree } from '../../snapshot/page-tree.ts'
 import { copyValue } from '../../values/copy-value.ts'
+import { checkResumeOptions } from '../check-options.ts'
 import {
   type GuestCode,
   type GuestOutcome,
@@ -88,6 +89,7 @@ export class ComponentRuns {
     checkResumeComponent(options)
     checkBytes(wasm)
     const { onProgress: _, cache: _cache, directories, ...own } = options
+    checkResumeOptions(own)
     const { guest } = await this.#component(wasm, {
       ...options,
       wasi: { ...(directories && { directories }) },

@@ -10,6 +10,7 @@ import { ModuleMachine } from '../../component/module/module-machine.ts'
 import type { MachineStart } from '../../machine/turn.ts'
 import type { ModuleTools } from '../../ports/module-tools.ts'
 import { neutralPageTools } from '../../snapshot/neutral-page-tools.ts'
+import { checkResumeOptions } from '../check-options.ts'
 import { type GuestCode, GuestRuns, type GuestRunsParts, type KeptPlace } from '../guest-runs.ts'
 import { limitsOf } from '../machine-start.ts'
 import type { RepeatOptions } from '../options.ts'
@@ -104,6 +105,7 @@ export class ModuleRuns {
       cache: _cache,
       ...own
     } = options
+    checkResumeOptions(own)
     return this.#runs.resume(run, await this.#guest(module, options), own, place)
   }
 
