@@ -30,11 +30,11 @@ describe('small components that mean much', () => {
       'types of instances that hold the one before twice',
       `(component (type $t0 (instance (export "f" (func))))
         ${many(
-          60,
+          18,
           (at) => `(type $t${at + 1} (instance (alias outer 1 $t${at} (type $p))
             (export "a" (instance (type $p))) (export "b" (instance (type $p)))))`,
         )}
-        (import "x" (instance (type $t60))))`,
+        (import "x" (instance (type $t18))))`,
     ],
     [
       'a chain of types as deep as the stack of the host',
