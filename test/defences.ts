@@ -1829,8 +1829,8 @@ export const DEFENCES: readonly Defence[] = [
     against:
       'The log of a program is written anew for another program, with the journal that names it, and verifies.',
     file: 'src/runtime/plans/verify/execute-again.ts',
-    find: 'const why = kept\n    ?',
-    replace: 'const why = kept && ran.engine === ""\n    ?',
+    find: 'const why = kept ?',
+    replace: 'const why = kept && ran.engine === "" ?',
     tests: ['test/plans/verify.test.ts'],
   },
   {

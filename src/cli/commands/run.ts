@@ -28,7 +28,7 @@ export const runCommand: Command = {
         {
           name: 'call',
           value: 'NAME',
-          help: 'Of a component: the export that is called, as "run" or "example:shop/prices@1.0.0#lookup". Default: run, or else what runs a command (wasi:cli/run).',
+          help: 'Of a component: the export that is called, such as run, or a:shop/prices#lookup for a function of an interface. Default: run, or else what runs a command (wasi:cli/run).',
         },
         {
           name: 'seed',
