@@ -162,6 +162,13 @@ class MemoryRunStore implements RunStore {
     return this.#leaseOf(run, record.token)
   }
 
+  async isLeased(run: string): Promise<boolean> {
+    this.#checkOpen()
+    checkRunName(run)
+    const untilMs = this.#runs.get(run)?.heldUntilMs
+    return untilMs !== undefined && untilMs > this.#clock.monotonic()
+  }
+
   async runs(): Promise<readonly string[]> {
     this.#checkOpen()
     return [...this.#runs]

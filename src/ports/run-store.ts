@@ -69,6 +69,11 @@ export interface RunStore {
    * @throws CaissonError `store_conflict` while somebody else holds it, with `details.retryAfterMs`
    */
   lease(run: string, ttlMs: number): Promise<RunLease>
+  /**
+   * Whether somebody holds it at this moment. Takes nothing, so that who only looks stops nobody whose lease ran out in a
+   * pause. Where it is left out, a lease is taken for that, and given back.
+   */
+  isLeased?(run: string): Promise<boolean>
   /** Names of all runs that have a head or a log, sorted. */
   runs(): Promise<readonly string[]>
   /** Removes head and log. Its checkpoints go with the next collection. */

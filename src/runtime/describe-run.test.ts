@@ -15,7 +15,7 @@ describe('looking at a run', () => {
       get: (_, name: keyof RunStore) => {
         if (name === 'runs') return async () => ['r', 's']
         if (name === 'head') return async (run: string) => (run === 'r' ? head : undefined)
-        if (name !== 'getBlob') return memory[name].bind(memory)
+        if (name !== 'getBlob') return memory[name]?.bind(memory)
         return async () => {
           read += 1
           return undefined

@@ -50,6 +50,12 @@ export function leaseFrom(answer: RunLease): RunLease {
   return answer
 }
 
+/** @throws CaissonError `store_failed` */
+export function flagFrom(answer: unknown, operation: string): boolean {
+  if (typeof answer !== 'boolean') throw noAnswer(operation)
+  return answer
+}
+
 function record(answer: unknown, operation: string): Readonly<Record<string, unknown>> {
   if (typeof answer !== 'object' || answer === null) throw noAnswer(operation)
   return answer as Record<string, unknown>

@@ -10,7 +10,7 @@
  */
 import { CaissonError } from '../base/errors.ts'
 import type { RunLease, RunStore } from '../ports/run-store.ts'
-import { blobFrom, entriesFrom, headFrom, leaseFrom, namesFrom } from './store-answers.ts'
+import { blobFrom, entriesFrom, flagFrom, headFrom, leaseFrom, namesFrom } from './store-answers.ts'
 
 /** Far longer than a disk or a network takes, far shorter than a run that waits for ever. */
 const PATIENCE_MS = 60_000
@@ -24,7 +24,7 @@ export type WatchedStore = Pick<
   'putBlob' | 'getBlob' | 'head' | 'setHead' | 'append' | 'entries' | 'lease'
 > &
   // Not every store that keeps runs has to list them, or to remove any.
-  Partial<Pick<RunStore, 'runs' | 'remove'>>
+  Partial<Pick<RunStore, 'runs' | 'remove' | 'isLeased'>>
 
 /** @param signal of whoever waits for the store */
 export function watchedStore(store: WatchedStore, signal?: AbortSignal): WatchedStore {
@@ -42,6 +42,10 @@ export function watchedStore(store: WatchedStore, signal?: AbortSignal): Watched
     }),
     ...(typeof store.remove === 'function' && {
       remove: (run: string, lease: RunLease) => watch('remove', async () => store.remove?.(run, lease)),
+    }),
+    ...(typeof store.isLeased === 'function' && {
+      isLeased: (run: string) =>
+        watch('isLeased', async () => flagFrom(await store.isLeased?.(run), 'isLeased')),
     }),
     head: (run) => watch('head', async () => headFrom(await store.head(run))),
     setHead: (run, head, lease) => watch('setHead', () => store.setHead(run, head, lease)),

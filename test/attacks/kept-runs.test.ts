@@ -180,7 +180,7 @@ describe('a run that its host cannot go on with', () => {
       get: (target, name: keyof RunStore) =>
         name === 'putBlob'
           ? () => Promise.reject(new CaissonError('quota_exceeded', 'Full.'))
-          : target[name].bind(target),
+          : target[name]?.bind(target),
     })
     let told = false
     const slow = capability({
@@ -255,7 +255,7 @@ describe('a store that fails at one of its operations', () => {
     let times = 0
     const proxy = new Proxy(store, {
       get: (target, asked: keyof RunStore) => {
-        const work = target[asked].bind(target) as (...args: unknown[]) => Promise<unknown>
+        const work = target[asked]?.bind(target) as (...args: unknown[]) => Promise<unknown>
         return (...args: unknown[]) => {
           if (asked === name) times += 1
           return asked === name && times === nth ? fault(() => work(...args)) : work(...args)

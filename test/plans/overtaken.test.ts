@@ -174,6 +174,39 @@ describe('who is overtaken', () => {
     }
   })
 
+  it('by nobody but people who look at the run goes on with it', async () => {
+    const world = openWorld()
+    let answer: (value: string) => void = () => {}
+    const slow = capability({
+      name: 'echo.say',
+      description: 'Says it again, when it is let',
+      effect: 'write',
+      invoke: () => new Promise<string>((resolve) => (answer = resolve)),
+    })
+    const runtime = await openRuntime({ store: world.store, capabilities: [slow] })
+    try {
+      const call = { kind: 'call', capability: 'echo.say' } as const
+      const plan: Plan = {
+        ...PLAN,
+        nodes: { call, sum: { kind: 'program', source: 'return 1', after: ['call'] } },
+        output: { $from: 'sum' },
+      }
+      const run = await runtime.propose(plan, { by: 'ann', run: 'r' })
+      await run.approve({ by: 'ann', digest: (await run.view()).request })
+      await run.start({ by: 'ann' })
+      const look = (): Promise<string> =>
+        using(world.store, async (other) => (await (await other.planRun('r')).view()).status)
+      await expect.poll(look).toBe('running')
+      // A process that is stopped, a machine that sleeps.
+      world.pass()
+      expect(await look()).toBe('interrupted')
+      answer('said')
+      expect(await run.outcome()).toMatchObject({ status: 'completed', output: 1 })
+    } finally {
+      await runtime.close()
+    }
+  })
+
   it('while exporting gives no file of two moments', async () => {
     const world = openWorld()
     await using(world.store, completeFirst)

@@ -179,6 +179,14 @@ class DirectoryRunStore implements RunStore {
     })
   }
 
+  async isLeased(run: string): Promise<boolean> {
+    checkRunName(run)
+    const isTaken = await this.#work.do('looking after a lease', () =>
+      this.#folders.look(run, (open, { state }) => this.#leases.isTaken(open, state)),
+    )
+    return isTaken ?? false
+  }
+
   async runs(): Promise<readonly string[]> {
     return this.#work.do('listing runs', async () => {
       const runs = await this.#folders.each(

@@ -68,12 +68,21 @@ export class RunLeases {
     if (held.beats > 0) await removeQuietly(open.folder, beatOf(held.token))
   }
 
-  async #checkFree(open: OpenRun, { lease, token }: RunState): Promise<void> {
-    if (lease === undefined) return
+  /** Whether somebody holds the run by this state. Nothing is changed. */
+  async isTaken(open: OpenRun, state: RunState): Promise<boolean> {
+    return (await this.#remainingMs(open, state)) > 0
+  }
+
+  async #checkFree(open: OpenRun, state: RunState): Promise<void> {
+    const remainingMs = await this.#remainingMs(open, state)
+    if (remainingMs > 0) throw heldByOther(open.run, remainingMs)
+  }
+
+  async #remainingMs(open: OpenRun, { lease, token }: RunState): Promise<number> {
+    if (lease === undefined) return 0
     const beat = await readWhole(open.folder, beatOf(token), MAX_BEAT_BYTES)
     const text = beat && new TextDecoder().decode(beat)
-    const remainingMs = this.#watch.remainingMs(open.run, lease, text)
-    if (remainingMs > 0) throw heldByOther(open.run, remainingMs)
+    return this.#watch.remainingMs(open.run, lease, text)
   }
 
   #newLease(ttlMs: number): LeaseRecord {

@@ -185,6 +185,11 @@ class PostgresRunStore implements RunStore {
     return this.#work.do('listing runs', () => this.#runs.names(this.#sessions))
   }
 
+  async isLeased(run: string): Promise<boolean> {
+    checkRunName(run)
+    return this.#work.do('looking after a lease', () => this.#runs.isLeased(this.#sessions, run))
+  }
+
   async remove(run: string, lease: RunLease): Promise<void> {
     checkRunName(run)
     const { fencingToken } = lease

@@ -66,6 +66,15 @@ export class PostgresRuns {
     return numberOf(taken, 'token')
   }
 
+  /** Whether somebody holds it. */
+  async isLeased(sessions: PostgresSessions, run: string): Promise<boolean> {
+    const found = await sessions.look(
+      `SELECT FROM ${this.#schema}.runs WHERE name = $1 AND lease IS NOT NULL AND held_until > clock_timestamp()`,
+      [run],
+    )
+    return found.rows.length > 0
+  }
+
   /** @throws CaissonError `lease_lost` */
   async renew(query: Query, run: string, token: number, ttlMs: number): Promise<void> {
     const renewed = await query(

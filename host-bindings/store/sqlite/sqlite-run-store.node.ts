@@ -187,6 +187,14 @@ class SqliteRunStore implements RunStore {
     })
   }
 
+  async isLeased(run: string): Promise<boolean> {
+    checkRunName(run)
+    return this.#look('looking after a lease', () => {
+      const holder = this.#runs.holder(run)
+      return holder !== undefined && this.#watch.remainingMs(run, holder.lease, `${holder.beats}`) > 0
+    })
+  }
+
   async runs(): Promise<readonly string[]> {
     return this.#look('listing runs', () => this.#runs.names())
   }

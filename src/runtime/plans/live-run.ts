@@ -128,11 +128,13 @@ export class LiveRun {
     return this.#rest
   }
 
-  /** Whether somebody else drives it at this moment. */
+  /** Whether somebody else drives it at this moment. Looking takes nothing from whoever does, where the store can say it. */
   async isHeldElsewhere(): Promise<boolean> {
     if (this.isDriven) return false
+    const { store } = this.parts
+    if (store.isLeased !== undefined) return store.isLeased(this.owner.run)
     try {
-      await giveBack(await this.parts.store.lease(this.owner.run, PROBE_MS))
+      await giveBack(await store.lease(this.owner.run, PROBE_MS))
       return false
     } catch (error) {
       if (CaissonError.is(error, 'store_conflict')) return true
