@@ -139,7 +139,8 @@ export class Purse implements Allowance {
     const held = this.#held
     if (isNothing(held)) return held
     this.#held = {}
-    this.#counted = addUsed(this.#counted, held)
+    // A call is made in one life of its attempt: nobody recalls what it took.
+    if (this.#options.ofCall !== true) this.#counted = addUsed(this.#counted, held)
     const giveBack = this.#giveBack
     if (giveBack.length > 0) this.#giveBack = []
     for (const one of giveBack) one()

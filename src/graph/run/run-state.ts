@@ -34,7 +34,7 @@ import {
   type RunStatus,
   SETTLED,
 } from './transitions.ts'
-import { addUsed } from './used.ts'
+import { addUsed, oneMore } from './used.ts'
 
 /** Why a run stands still; `part` is that of a budget which is used up. */
 export interface Standstill {
@@ -224,17 +224,20 @@ export class RunState {
 
   /** An attempt is a step, and a call that was let in is one whatever became of it. */
   #spend(state: NodeState, { used, type }: NodeEvent): void {
-    const own = type === 'node_started' ? { steps: 1 } : type === 'node_called' ? { calls: 1 } : undefined
-    const { by, ...parts } = used ?? {}
-    if (by !== undefined)
-      this.grants.note(state === this.undoing ? state.path + UNDO : state.path, by, this.timeMs)
-    if (used !== undefined && isGuest(state.node)) state.counted = addUsed(state.counted, used)
-    for (const more of [used && parts, own]) {
-      if (more === undefined) continue
-      this.used = addUsed(this.used, more)
+    if (used !== undefined) {
+      const { by, ...parts } = used
+      if (by !== undefined)
+        this.grants.note(state === this.undoing ? state.path + UNDO : state.path, by, this.timeMs)
+      if (isGuest(state.node)) state.counted = addUsed(state.counted, used)
+      this.used = addUsed(this.used, parts)
       for (let at: NodeState | undefined = state; at !== undefined; at = at.scope.owner)
-        at.used = addUsed(at.used, more)
+        at.used = addUsed(at.used, parts)
     }
+    const part = type === 'node_started' ? 'steps' : type === 'node_called' ? 'calls' : undefined
+    if (part === undefined) return
+    this.used = oneMore(this.used, part)
+    for (let at: NodeState | undefined = state; at !== undefined; at = at.scope.owner)
+      at.used = oneMore(at.used, part)
   }
 
   /** Takes over what an event says of a node. */

@@ -28,6 +28,11 @@ export function addUsed(sum: Used, more: Used): Used {
   return total
 }
 
+/** One more of a part: what every attempt and every call is. */
+export function oneMore(sum: Used, part: 'steps' | 'calls'): Used {
+  return part === 'steps' ? { ...sum, steps: (sum.steps ?? 0) + 1 } : { ...sum, calls: (sum.calls ?? 0) + 1 }
+}
+
 /** Whether it says nothing. */
 export function isNothing(used: Used): boolean {
   for (const _ in used) return false
