@@ -36,7 +36,7 @@ export function endOf(error: unknown, { meter, limits, unwinds }: EndParts): Com
   // What the host's own code threw is the host's: nothing of it is shown.
   return failed(
     CaissonError.is(error) ? error.code : 'capability_failed',
-    'An import of the component failed.',
+    'An import of the component failed; component.fault has what it threw, or gave.',
   )
 }
 

@@ -58,9 +58,12 @@ function capLimits(limits: Limits, cap: number, what: string, unit: string): Lim
 }
 
 function tooMany(what: string, needed: number, allowed: number, unit: string): CaissonError {
+  const isMemory = unit === 'pages'
+  const size = isMemory ? ` (${needed * 64} KiB)` : ''
+  const advice = isMemory ? '; give it more memory, or take a build of it that needs less' : ''
   return new CaissonError(
     'invalid_limit',
-    `The module needs ${what} of ${needed} ${unit} from the start; at most ${allowed} are allowed`,
+    `The module needs ${what} of ${needed} ${unit}${size} from the start; at most ${allowed} are allowed${advice}.`,
     { details: { needed, allowed, unit } },
   )
 }

@@ -65,11 +65,18 @@ export function checkArguments(
   args: readonly unknown[],
   budget: ValueBudget,
 ): unknown[] {
+  // A text has a length and entries too: a character for each parameter.
+  if (!Array.isArray(args)) {
+    throw new CaissonError('invalid_arguments', 'Arguments are given as an array, also where there is one.', {
+      details: { path: 'args' },
+    })
+  }
   if (args.length !== params.length) {
     const names = params.map(({ name }) => name).join(', ')
+    const takes = params.length === 1 ? '1 argument' : `${params.length} arguments`
     throw new CaissonError(
       'invalid_arguments',
-      `The function takes ${params.length} arguments (${clipText(names || 'none', 500)}), and ${args.length} were given.`,
+      `The function takes ${takes} (${clipText(names || 'none', 500)}), not ${args.length}.`,
       { details: { path: 'args' } },
     )
   }
@@ -129,7 +136,7 @@ class ValueChecker {
         return this.#char(value)
       case 'string':
         if (typeof value !== 'string') return this.#refuse('a string', value)
-        if (LONE_SURROGATE.test(value)) return this.#refuse('a string without lone surrogates', value)
+        if (LONE_SURROGATE.test(value)) return this.#refuse('one without lone surrogates', value)
         return value
       case 'list':
         return this.#list(type, value)
@@ -246,6 +253,9 @@ class ValueChecker {
   }
 
   #object(value: unknown, what: string): object {
+    // Its properties would be asked for otherwise, and the first of them missed.
+    if (value instanceof Promise)
+      return this.#refuse(`${what} (what answers later is a capability: grants)`, value)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
     return this.#refuse(what, value)
   }
@@ -283,9 +293,8 @@ function shown(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (value === null) return 'null'
   if (Array.isArray(value)) return `an array of ${value.length}`
-  return typeof value === 'bigint'
-    ? 'a bigint out of range'
-    : typeof value === 'object'
-      ? 'an object'
-      : typeof value
+  if (typeof value === 'bigint') return 'a bigint out of range'
+  if (typeof value === 'undefined') return 'undefined'
+  if (value instanceof Promise) return 'a promise'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
