@@ -10,7 +10,13 @@ import {
   loopTrial,
 } from '../component/component-trials.ts'
 import { jcoCallTrial, jcoHostCallTrial, jcoInstanceTrial } from '../component/jco-trials.ts'
-import { pythonPrepareTrial, pythonPrintTrial, systemPythonTrial } from '../component/python-trials.ts'
+import {
+  pythonPrepareTrial,
+  pythonPrintTrial,
+  pythonWarmTrial,
+  rubyWarmTrial,
+  systemPythonTrial,
+} from '../component/python-trials.ts'
 import type { ComponentTrials, Subject } from './subject.ts'
 
 const OTHER = { unable: 'takes part in the suite component alone' }
@@ -48,6 +54,8 @@ export async function openComponents(): Promise<Subject> {
       loop: () => loopTrial(true),
       'python-prepared': () => pythonPrepareTrial(runtime),
       'python-print': () => pythonPrintTrial(runtime),
+      'python-warm': () => pythonWarmTrial(runtime),
+      'ruby-warm': () => rubyWarmTrial(runtime),
     },
   )
 }
@@ -76,6 +84,6 @@ export function openSystemPython(): Subject {
   const version = execFileSync('python3', ['--version'], { encoding: 'utf8' }).trim()
   return componentSubject(
     { id: 'python3', version, note: 'a process of the system for each script' },
-    { 'python-print': systemPythonTrial },
+    { 'python-print': systemPythonTrial, 'python-warm': systemPythonTrial },
   )
 }

@@ -50,6 +50,8 @@ export type ComponentQuestion =
   | 'loop'
   | 'python-prepared'
   | 'python-print'
+  | 'python-warm'
+  | 'ruby-warm'
 
 export type ComponentTrials = Readonly<Partial<Record<ComponentQuestion, () => Trial | Promise<Trial>>>>
 

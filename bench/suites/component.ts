@@ -15,6 +15,11 @@ const CASES: Readonly<Record<ComponentQuestion, Pick<Case, 'description' | 'roun
     description: '`print(1+1)` on CPython that is prepared; on the system, a process',
     rounds: 5,
   },
+  'python-warm': {
+    description: 'the same where the start of CPython was done before; on the system, a process',
+    rounds: 11,
+  },
+  'ruby-warm': { description: '`puts 1+1` on CRuby (31 MB) whose start was done before', rounds: 11 },
 }
 
 export const component: Suite = {

@@ -54,6 +54,8 @@ export const RUBY: ScriptLanguage = {
           `$0 = ${literal(`${PROGRAM_FOLDER}/${name}`)}; ARGV.replace([${args.map(literal).join(', ')}])${AROUND}${NUL}`,
         ],
       },
+      // Reached only where not even a failure could be told, as without memory: that is no success.
+      { name: EVALUATE, args: [`exit!(1)${NUL}`] },
     ],
     // What a script reaches JavaScript through: nobody grants it, and few ask for it.
     missing: 'trap',
