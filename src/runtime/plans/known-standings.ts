@@ -8,19 +8,23 @@
  * 3. A few are kept, and none of runs that have ended: what a process has run leaves nothing behind.
  */
 import { ENDED } from '../../graph/run/transitions.ts'
-import { digestAt } from '../../journal/journal-image.ts'
-import type { RunHead } from '../../ports/run-store.ts'
+import type { ImagePlace } from '../../journal/journal-image.ts'
 import type { RunOwner } from '../run-owner.ts'
-import { type ImageParts, loadImage, type StandingImage } from './load-image.ts'
 import type { FoldedFrom } from './plan-record.ts'
-import type { RunImagesParts } from './run-images.ts'
 
 const MOST_KEPT = 8
 
+/** The newest image of a run: records that it stands for, its bytes, and those of the journal after it. */
+export interface NewestImage {
+  readonly records: number
+  readonly imageBytes: number
+  readonly bytes: number
+}
+
 /** A state to read on from. */
-export interface KnownStanding extends FoldedFrom, Pick<StandingImage, 'end'> {
-  /** The newest image, and the bytes of the journal after it. */
-  readonly image: RunImagesParts['from']
+export interface KnownStanding extends FoldedFrom {
+  readonly end: ImagePlace
+  readonly image: NewestImage
 }
 
 export class KnownStandings {
@@ -43,25 +47,6 @@ export class KnownStandings {
     const [oldest] = this.#known.keys()
     if (this.#known.size > MOST_KEPT && oldest !== undefined) this.#known.delete(oldest)
   }
-}
-
-/**
- * From where a run is read: where it was left here, or its newest image.
- * @returns undefined where its journal is read from the beginning
- * @throws CaissonError as `loadImage`
- */
-export async function placeToReadFrom(
-  parts: ImageParts,
-  owner: RunOwner,
-  head: RunHead | undefined,
-): Promise<KnownStanding | undefined> {
-  const known = parts.standings?.take(owner)
-  if (known !== undefined && (await digestAt(parts.store, owner.run, known.end.length)) === known.end.digest)
-    return known
-  const image = await loadImage(parts, owner, head)
-  if (image === undefined) return undefined
-  const { plan, state, end, bytes } = image
-  return { plan, state, end, image: { records: end.length, imageBytes: bytes, bytes: 0 } }
 }
 
 function keyOf({ tenant, principal, run }: RunOwner): string {

@@ -6,8 +6,9 @@ import { readJournal } from '../../journal/journal.ts'
 import type { RunHead } from '../../ports/run-store.ts'
 import { digestValue } from '../../values/digest-value.ts'
 import type { RunOwner } from '../run-owner.ts'
-import { type KnownStanding, placeToReadFrom } from './known-standings.ts'
+import type { KnownStanding, NewestImage } from './known-standings.ts'
 import type { ImageParts } from './load-image.ts'
+import { placeToReadFrom } from './place-to-read-from.ts'
 import { EventCollector, foldEvents, noRun, type PlanRecord, pointOf } from './plan-record.ts'
 import { type RunCut, standingOfCut } from './run-cut.ts'
 import { writtenOn } from './written-on.ts'
@@ -19,7 +20,7 @@ export interface Standing extends PlanRecord {
   /** Of a run whose journal was cut: what it was. */
   readonly cut: RunCut | undefined
   /** The newest image, and the bytes of the journal after it. */
-  readonly image: KnownStanding['image']
+  readonly image: NewestImage
 }
 
 /** With everything that happened. */
@@ -83,7 +84,7 @@ async function readCutRun(parts: ImageParts, owner: RunOwner, head: RunHead | un
 }
 
 /** Nothing is written to a journal that was cut. */
-const NO_IMAGE: KnownStanding['image'] = { records: 0, imageBytes: 0, bytes: 0 }
+const NO_IMAGE: NewestImage = { records: 0, imageBytes: 0, bytes: 0 }
 
 function historyOf(owner: RunOwner, read: Omit<History, 'point' | 'request'>): History {
   return { ...read, point: pointOf(owner, read.end), request: requestOf(owner, read.state) }

@@ -15,6 +15,7 @@ import type { RunState } from '../../graph/run/run-state.ts'
 import type { Journal } from '../../journal/journal.ts'
 import { digestAt, IMAGE_LIMITS, type ImagePolicy, sealImage } from '../../journal/journal-image.ts'
 import type { RunOwner } from '../run-owner.ts'
+import type { NewestImage } from './known-standings.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
 import type { ValueShelves } from './value-shelves.ts'
 
@@ -30,7 +31,7 @@ export interface RunImagesParts extends Pick<PlanRunParts, 'store' | 'sealing'> 
   readonly journal: Pick<Journal, 'length'>
   readonly shelves: Pick<ValueShelves, 'name'>
   /** The newest image, and the bytes of the journal that were read after it. */
-  readonly from: { readonly records: number; readonly imageBytes: number; readonly bytes: number }
+  readonly from: NewestImage
 }
 
 export class RunImages {
@@ -53,7 +54,7 @@ export class RunImages {
   }
 
   /** The newest one, and the bytes of the journal since: for whoever goes on with the run. */
-  get newest(): RunImagesParts['from'] {
+  get newest(): NewestImage {
     return { records: this.#shown, imageBytes: this.#imageBytes, bytes: this.#bytes }
   }
 
