@@ -10,8 +10,6 @@
 import { DISPOSE } from '../base/disposal.ts'
 import { CaissonError } from '../base/errors.ts'
 import { clipText } from '../base/escape-text.ts'
-import { exhausted } from '../machine/exhausted.ts'
-import type { LimitName, Limits } from '../machine/limits.ts'
 import type {
   Answer,
   Machine,
@@ -36,12 +34,12 @@ import {
   captureDigest,
   parseComponentState,
 } from './component-capture.ts'
+import { endOfCall, endOfOpening, fuelOf } from './component-end.ts'
 import { type ComponentLife, type ComponentLifeParts, openComponentLife } from './component-life.ts'
-import type { ComponentEnd } from './component-outcome.ts'
 import { type ComponentProgram, parseComponentProgram } from './component-program.ts'
 import type { ComponentWorld } from './component-wasi.ts'
 import type { PreparedComponent } from './prepare-component.ts'
-import { plainOf, witOf } from './wit-value.ts'
+import { witOf } from './wit-value.ts'
 
 export interface ComponentMachineParts {
   /** Names the component and the tools that prepared it: what a capture can be restored on. */
@@ -269,67 +267,6 @@ const NO_OUTPUT = { bytes: new Uint8Array(0), droppedBytes: 0 }
 function letGo({ instance, wasi }: ComponentLife): void {
   instance[DISPOSE]()
   wasi?.[DISPOSE]()
-}
-
-/** Of a `result` the value of `ok` is the value of the guest, and `err` is its failure. */
-function endOfCall(end: ComponentEnd, { result }: FunctionType): TurnEnd {
-  switch (end.status) {
-    case 'completed': {
-      if (result === undefined) return { status: 'completed', value: null }
-      const value = plainOf(result, end.value)
-      if (result.kind !== 'result') return { status: 'completed', value }
-      const { tag, val = null } = value as { readonly tag: string; readonly val?: unknown }
-      return tag === 'ok' ? { status: 'completed', value: val } : failed('Err', textOf(val))
-    }
-    case 'exited':
-      return end.exitCode === 0
-        ? { status: 'completed', value: null }
-        : failed('Exit', `The component exited with ${end.exitCode}.`)
-    default:
-      return end
-  }
-}
-
-function failed(name: string, message: string, code = 'capability_failed'): TurnEnd {
-  return { status: 'failed', error: { name, code, message: clipText(message, 2_000) } }
-}
-
-function textOf(value: unknown): string {
-  if (typeof value === 'string') return value
-  try {
-    return JSON.stringify(value) ?? 'null'
-  } catch {
-    return String(value)
-  }
-}
-
-/** What a component is refused for itself, in whatever process. */
-const OF_THE_GUEST: ReadonlySet<string> = new Set([
-  'invalid_arguments',
-  'invalid_component',
-  'missing_imports',
-  'not_found',
-  'unsupported_feature',
-  'value_refused',
-  'value_too_deep',
-  'value_too_large',
-])
-
-/** @throws what is not about the guest */
-function endOfOpening(error: unknown, limits: Limits): TurnEnd {
-  if (!CaissonError.is(error)) throw error
-  const { code, message, details } = error
-  if (OF_THE_GUEST.has(code)) return failed('CaissonError', message, code)
-  if (code !== 'corrupted' || details.fuel === undefined) throw error
-  // Its start functions: code of the guest.
-  const limit = details.limit as LimitName | undefined
-  if (limit === 'bytes') return exhausted(limit, limits, 'bytesOut')
-  if (limit !== undefined) return exhausted(limit, limits)
-  return failed('Trap', message, 'trapped')
-}
-
-function fuelOf(error: unknown): number {
-  return CaissonError.is(error) && typeof error.details.fuel === 'number' ? error.details.fuel : 0
 }
 
 function ended(end: TurnEnd, fuel: number): Turn {

@@ -21,7 +21,7 @@ import type { ComponentOutcome } from '../../component/component-outcome.ts'
 import type { ModuleClock } from '../../component/module/module-clock.ts'
 import type { CallOptions, OpenComponent } from '../../component/open-component.ts'
 import { type DriveOptions, driveSession, type KnownCalls } from '../../machine/driver.ts'
-import type { Outcome, RunEnd } from '../../machine/outcome.ts'
+import type { RunEnd } from '../../machine/outcome.ts'
 import { Session } from '../../machine/session.ts'
 import type { SessionState } from '../../machine/session-state.ts'
 import type { MachineStart } from '../../machine/turn.ts'
@@ -32,6 +32,7 @@ import type { WasiHost, WasiOutput } from '../../ports/wasi-host.ts'
 import { PageTree } from '../../snapshot/page-tree.ts'
 import { measureValue } from '../../values/copy-value.ts'
 import type { CheckpointOwner, Checkpoints } from '../checkpoints.ts'
+import { callOutcome } from './call-outcome.ts'
 
 export interface HeldComponentParts {
   readonly instance: ComponentInstance
@@ -185,17 +186,12 @@ export class HeldComponent implements OpenComponent {
         inDoubt: new Set(outcome.inDoubt),
       }
       run.session = undefined
-      return {
-        status: 'suspended',
-        pending: outcome.pending,
-        inDoubt: outcome.inDoubt,
-        usage: usageOf(outcome),
-      }
+      return callOutcome(outcome, machine)
     }
     if (machine.end === undefined || outcome.status !== 'completed')
       this.#giveUp(machine.end?.status === 'completed')
     else this.#run = undefined
-    return outcomeOf(outcome, machine)
+    return callOutcome(outcome, machine)
   }
 
   /** @param isWhole the guest itself came to its end: it is as any other time */
@@ -311,23 +307,4 @@ export class HeldComponent implements OpenComponent {
 function deliveryOf(answer: Answer): Delivery {
   const bytes = answer.ok ? measureValue(answer.value ?? null).bytes : answer.error.message.length
   return { answer, bytes, fatal: false }
-}
-
-function usageOf({ usage: { fuel, memoryBytes, wallMs } }: Outcome): ComponentOutcome['usage'] {
-  return { fuel, memoryBytes, wallMs }
-}
-
-function outcomeOf(
-  outcome: Exclude<Outcome, { status: 'suspended' }>,
-  machine: CallMachine,
-): ComponentOutcome {
-  const usage = usageOf(outcome)
-  switch (outcome.status) {
-    case 'completed':
-      return { ...(machine.end ?? { status: 'completed', value: outcome.value }), usage }
-    case 'failed':
-      return { status: 'failed', error: outcome.error, usage }
-    case 'exhausted':
-      return { status: 'exhausted', limit: outcome.limit, message: outcome.message, usage }
-  }
 }
