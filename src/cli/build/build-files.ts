@@ -87,7 +87,9 @@ async function waitsFor(bytes: Uint8Array, names: readonly string[]): Promise<Wa
   for (const name of names) {
     if ((await awaitedImportsOf(bytes, waitOptions([name], BINARYEN_VERSION, prepare))).length > 0) continue
     const { interface: from, func } = witPlaceOf(name)
-    throw usage(`The component imports no capability "${name}" that it could wait for: that would be ${func} of ${from}, or HTTP of WASI for net.fetch.`)
+    throw usage(
+      `The component imports no capability "${name}" that it could wait for: that would be ${func} of ${from}, or HTTP of WASI for net.fetch.`,
+    )
   }
   return waitOptions(names, BINARYEN_VERSION, prepare)
 }

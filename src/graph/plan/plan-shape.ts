@@ -382,7 +382,12 @@ export const PLAN_JSON_SCHEMA: JsonSchema = {
 /** The members of a kind that is in the registry. */
 function registered(kind: (typeof REGISTERED_KINDS)[number]): Shape {
   const { members, required, description } = kindOf({ kind })
-  return node(kind, { ...EFFECT, ...members({ template: TEMPLATE, grants: GRANTS, limits: LIMITS }) }, required, description)
+  return node(
+    kind,
+    { ...EFFECT, ...members({ template: TEMPLATE, grants: GRANTS, limits: LIMITS }) },
+    required,
+    description,
+  )
 }
 
 function node(
