@@ -9,6 +9,12 @@ import {
   instanceTrial,
   loopTrial,
 } from '../component/component-trials.ts'
+import {
+  pythonLoopTrial,
+  rubyLoopTrial,
+  unmeteredPythonLoopTrial,
+  unmeteredRubyLoopTrial,
+} from '../component/interpreter-loop-trials.ts'
 import { jcoCallTrial, jcoHostCallTrial, jcoInstanceTrial } from '../component/jco-trials.ts'
 import {
   pythonPrepareTrial,
@@ -54,6 +60,8 @@ export async function openComponents(): Promise<Subject> {
       loop: () => loopTrial(true),
       'python-prepared': () => pythonPrepareTrial(runtime),
       'python-print': () => pythonPrintTrial(runtime),
+      'python-loop': () => pythonLoopTrial(runtime),
+      'ruby-loop': () => rubyLoopTrial(runtime),
       'python-warm': () => pythonWarmTrial(runtime),
       'ruby-warm': () => rubyWarmTrial(runtime),
     },
@@ -74,8 +82,12 @@ export function openJco(): Subject {
 
 export function openUnmeteredCore(): Subject {
   return componentSubject(
-    { id: 'core-unmetered', version: process.version, note: 'the core module as clang made it' },
-    { loop: () => loopTrial(false) },
+    { id: 'core-unmetered', version: process.version, note: 'core modules as their makers built them' },
+    {
+      loop: () => loopTrial(false),
+      'python-loop': unmeteredPythonLoopTrial,
+      'ruby-loop': unmeteredRubyLoopTrial,
+    },
   )
 }
 

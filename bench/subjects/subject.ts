@@ -52,6 +52,8 @@ export type ComponentQuestion =
   | 'python-print'
   | 'python-warm'
   | 'ruby-warm'
+  | 'python-loop'
+  | 'ruby-loop'
 
 export type ComponentTrials = Readonly<Partial<Record<ComponentQuestion, () => Trial | Promise<Trial>>>>
 

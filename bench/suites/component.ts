@@ -20,6 +20,8 @@ const CASES: Readonly<Record<ComponentQuestion, Pick<Case, 'description' | 'roun
     rounds: 11,
   },
   'ruby-warm': { description: '`puts 1+1` on CRuby (31 MB) whose start was done before', rounds: 11 },
+  'python-loop': { description: 'a loop of a million rounds on CPython, with its start', rounds: 5 },
+  'ruby-loop': { description: 'the same on CRuby', rounds: 5 },
 }
 
 export const component: Suite = {
