@@ -222,10 +222,8 @@ async function verify({ runtime, store, order, narrator }: Stage): Promise<boole
   await forger.close()
   await job[Symbol.asyncDispose]()
   if (forged.ok) throw new Error('A changed byte was not found out.')
-  say(
-    '',
-    `.. and with one byte of entry ${at} changed: ${oneLine(forged.difference?.message ?? '', narrator.textWidth - 40)}`,
-  )
+  const changed = `.. and with one byte of entry ${at} changed: `
+  say('', changed + oneLine(forged.difference?.message ?? '', narrator.textWidth - changed.length))
   return true
 }
 

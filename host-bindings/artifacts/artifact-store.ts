@@ -100,7 +100,7 @@ export function createArtifactStore(options: ArtifactStoreOptions = {}): Artifac
 
   return {
     put(input) {
-      const copy = { ...input, data: input.data.slice() }
+      const copy = { ...input, data: new Uint8Array(input.data) }
       const digest = sha256Hex(copy.data)
       // One after the other: which of them a quota refuses must not depend on which digest is ready first.
       const put = Promise.all([digest, before]).then(([hex]) => store(hex, copy))

@@ -92,7 +92,7 @@ export function createMemoryFileTree(options: MemoryFileTreeOptions = {}): FileT
     const grownBytes = data.byteLength - (old?.data.byteLength ?? 0)
     const grownEntries = old === undefined ? 1 : 0
     growth.check(grownBytes, grownEntries)
-    parent.children.set(name, { kind: 'file', data: data.slice(), modifiedMs: now() })
+    parent.children.set(name, { kind: 'file', data: new Uint8Array(data), modifiedMs: now() })
     growth.add(grownBytes, grownEntries)
   }
 

@@ -34,7 +34,7 @@ export function createMemoryKeyValueStore(quota: Partial<KeyValueQuota> = {}): K
       refuseAbove('bytes in all', grownBytes, limits.totalBytes)
       totalBytes = grownBytes
       lastVersion += 1
-      entries.set(key, { key, value: value.slice(), version: lastVersion })
+      entries.set(key, { key, value: new Uint8Array(value), version: lastVersion })
       return lastVersion
     },
     async delete(key, ifVersion) {

@@ -73,7 +73,7 @@ export function checkedHead(head: RunHead): RunHead {
 
 /** With a chain and a summary of its own. */
 export function copyHead({ version, chain, position, summary }: RunHead): RunHead {
-  return { version, chain: [...chain], position, summary: summary.slice() }
+  return { version, chain: [...chain], position, summary: new Uint8Array(summary) }
 }
 
 /**
@@ -118,7 +118,7 @@ export function checkEntries(at: number, entries: readonly Uint8Array[]): void {
 /** Copies that nobody else changes. @throws CaissonError `invalid_argument` */
 export function checkedEntries(at: number, entries: readonly Uint8Array[]): readonly Uint8Array[] {
   checkEntries(at, entries)
-  return entries.map((entry) => entry.slice())
+  return entries.map((entry) => new Uint8Array(entry))
 }
 
 /** @throws CaissonError `invalid_argument` */

@@ -91,7 +91,7 @@ class IndexedDbRunStore implements RunStore {
   async putBlob(id: Digest, bytes: Uint8Array): Promise<void> {
     checkBlob(id, bytes)
     // A copy, also because a view would be stored with all of its buffer.
-    const copy = bytes.slice()
+    const copy = new Uint8Array(bytes)
     await this.#work.do('putting a checkpoint', () =>
       setMany(
         [

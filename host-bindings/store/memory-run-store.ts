@@ -90,13 +90,14 @@ class MemoryRunStore implements RunStore {
       return
     }
     this.#grow(bytes.byteLength)
-    this.#blobs.set(id, { bytes: bytes.slice(), putAtMs: this.#clock.monotonic() })
+    this.#blobs.set(id, { bytes: new Uint8Array(bytes), putAtMs: this.#clock.monotonic() })
   }
 
   async getBlob(id: Digest): Promise<Uint8Array | undefined> {
     this.#checkOpen()
     checkDigest(id)
-    return this.#blobs.get(id)?.bytes.slice()
+    const kept = this.#blobs.get(id)?.bytes
+    return kept && new Uint8Array(kept)
   }
 
   async head(run: string): Promise<RunHead | undefined> {

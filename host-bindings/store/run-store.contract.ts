@@ -47,7 +47,8 @@ export function describeRunStore(name: string, open: () => Promise<StorePlace>):
     describe('checkpoints', () => {
       it('are given back as they were put, as copies', async () => {
         const { store, another } = await open()
-        const given = bytes(1, 2, 3)
+        // Of Node, whose own kind of bytes has a `slice` that copies nothing.
+        const given = typeof Buffer === 'undefined' ? bytes(1, 2, 3) : Buffer.from([1, 2, 3])
         const id = sha256(given)
         expect(await store.getBlob(id)).toBeUndefined()
         await store.putBlob(id, given)

@@ -38,7 +38,7 @@ export class CapturedOutput {
     if (!isOutput || !Number.isSafeInteger(droppedBytes) || droppedBytes < 0) {
       throw new CaissonError('corrupted', 'The captured output in the state of a guest is none.')
     }
-    this.#kept = bytes.slice()
+    this.#kept = new Uint8Array(bytes)
     this.#size = bytes.length
     this.#dropped = droppedBytes
   }
@@ -49,7 +49,7 @@ export class GivenInput {
   #offset = 0
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = bytes.slice()
+    this.#bytes = new Uint8Array(bytes)
   }
 
   /** At most `length` bytes, none at the end. */

@@ -121,7 +121,7 @@ export class ByteReader {
   /** A string of `length` UTF-16 units, two bytes each. */
   utf16(length: number): string {
     const bytes = this.raw(2 * length)
-    const copy = bytes.slice()
+    const copy = new Uint8Array(bytes)
     if (!hostIsLittleEndian) for (let i = 0; i < copy.length; i += 2) copy.subarray(i, i + 2).reverse()
     return fromUnits(new Uint16Array(copy.buffer))
   }

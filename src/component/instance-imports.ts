@@ -31,7 +31,10 @@ export function checkImports(wanted: readonly ImportedFunction[], imports: Compo
   const more = missing.length > names.length ? ` and ${missing.length - names.length} more` : ''
   throw new CaissonError(
     'missing_imports',
-    clipText(`The component imports what nobody grants: ${names.join(', ')}${more}.`, 2_000),
+    clipText(
+      `The component imports what nobody grants: ${names.join(', ')}${more}. Grant the capability of that name (grants), or put an object behind it (interfaces).`,
+      2_000,
+    ),
     { details: { missing: missing.slice(0, 1_000) } },
   )
 }

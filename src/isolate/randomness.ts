@@ -48,7 +48,7 @@ export class RandomStreams {
         `A seed has ${seed.length} bytes; it takes ${SEED_BYTES}. Use seedFromInteger for small numbers.`,
       )
     }
-    this.#seed = seed.slice()
+    this.#seed = new Uint8Array(seed)
   }
 
   /** @throws CaissonError `corrupted` when `state` is none */

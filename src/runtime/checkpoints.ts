@@ -153,7 +153,7 @@ export class Checkpoints {
   /** What a checkpoint says of itself: whole, and nothing more is known of it. */
   inspect(bytes: Uint8Array): Promise<InspectedCheckpoint> {
     const { ports, limits } = this.#decodeOptions()
-    return inspectCheckpoint(bytes.slice(), { ports, ...(limits && { limits }) })
+    return inspectCheckpoint(new Uint8Array(bytes), { ports, ...(limits && { limits }) })
   }
 
   /** Pages of a guest that has not started. */

@@ -91,7 +91,7 @@ export async function openGuestSession(
   const guestId = parts.newGuestId()
   const owner = ownerOf(options, `session-${guestId}`)
   if (from === undefined) return new KeptGuest(parts, options, { owner, turns: 0, sequence: 0 })
-  const read = await checkpoints.read(from.slice(), { tenant: domain, principal })
+  const read = await checkpoints.read(new Uint8Array(from), { tenant: domain, principal })
   const { turns, machine } = read.state
   if (turns === undefined) {
     throw new CaissonError(

@@ -133,6 +133,6 @@ function checkSource(source: string): void {
 function seedOf(seed: RunOptions['seed'], platform: Platform): Uint8Array {
   if (seed === undefined) return platform.entropy.bytes(SEED_BYTES)
   if (typeof seed === 'number') return seedFromInteger(seed)
-  if (seed instanceof Uint8Array && seed.length === SEED_BYTES) return seed.slice()
+  if (seed instanceof Uint8Array && seed.length === SEED_BYTES) return new Uint8Array(seed)
   throw new CaissonError('invalid_argument', `A seed is a whole number from 0, or ${SEED_BYTES} bytes.`)
 }

@@ -98,7 +98,7 @@ export class SteppedGuests {
     }
     const { checkpoints, machines, line, bounds, gateFor, sessionOf } = this.#parts
     const { domain = DEFAULT_DOMAIN, principal = '', signal, fork } = options
-    const read = await checkpoints.read(checkpoint.slice(), { tenant: domain, principal })
+    const read = await checkpoints.read(new Uint8Array(checkpoint), { tenant: domain, principal })
     await this.#refuseKept(read.header.run, signal)
     const { guestId, session: restored, turns } = read.state
     if (turns !== undefined) {

@@ -18,7 +18,7 @@ export function headFrom(answer: unknown): RunHead | undefined {
   if (!Array.isArray(chain) || chain.length > MOST_CHAIN) throw noAnswer('head')
   const ids: unknown[] = [...chain]
   if (!ids.every(isDigest)) throw noAnswer('head')
-  return { version, chain: ids as Digest[], position, summary: summary.slice() }
+  return { version, chain: ids as Digest[], position, summary: new Uint8Array(summary) }
 }
 
 /** @throws CaissonError `store_failed` */

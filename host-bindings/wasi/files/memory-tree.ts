@@ -51,7 +51,10 @@ export function createWasiMemoryTree(options: WasiMemoryTreeOptions = {}): Opene
   const base = new Map(Object.values(options.base ?? {}).map(({ digest, bytes }) => [digest, bytes] as const))
   for (const [path, { digest, bytes }] of Object.entries(options.base ?? {})) state.plant(path, bytes, digest)
   for (const [path, content] of Object.entries(options.files ?? {})) {
-    state.plant(path, typeof content === 'string' ? new TextEncoder().encode(content) : content.slice())
+    state.plant(
+      path,
+      typeof content === 'string' ? new TextEncoder().encode(content) : new Uint8Array(content),
+    )
   }
   return {
     open: () => openMemoryDirectory(state, state.root),

@@ -146,7 +146,7 @@ export class OutgoingBody extends HttpResource {
           throw new InterfaceError({ tag: 'closed' })
         }
         this.#bytes += bytes.length
-        this.#parts.push(bytes.slice())
+        this.#parts.push(new Uint8Array(bytes))
       },
       state: () => ({ of: 'http' }),
     })

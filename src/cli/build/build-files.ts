@@ -1,5 +1,5 @@
 /** Writes a prepared component into a folder: the manifest last, so that a folder with one is whole. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { BINARYEN_VERSION, loadBinaryenAsyncify } from '../../../host-bindings/asyncify/binaryen-asyncify.ts'
@@ -13,6 +13,7 @@ import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
+import { readFileBytes } from '../modules/read-module-input.ts'
 import { jsonText } from '../render/json-text.ts'
 import { parseSize, showSize } from '../units/parse-size.ts'
 
@@ -26,7 +27,9 @@ export async function buildFiles(given: GivenFlags, io: CliIo): Promise<number> 
   if (out === undefined) throw usage('Where to? Name a folder with --out DIR.')
   const memory = given.value('memory')
   const memoryBytes = memory === undefined ? DEFAULT_MEMORY : parseSize('memory', memory)
-  const bytes = await read(resolve(io.cwd, file), file)
+  if (memoryBytes < PAGE)
+    throw usage(`--memory has to be at least 64KiB, one page of WebAssembly, not ${memory}.`)
+  const bytes = await readFileBytes(file, 'file', io)
   const maxMemoryPages = Math.floor(memoryBytes / PAGE)
   const { manifest, files } = await build(bytes, maxMemoryPages, given.values('suspend'))
   const folder = resolve(io.cwd, out)
@@ -50,19 +53,6 @@ export async function buildFiles(given: GivenFlags, io: CliIo): Promise<number> 
       : `${written.length} core ${written.length === 1 ? 'module' : 'modules'} (${showSize(total)}) and ${MANIFEST} in ${out}\n`,
   )
   return EXIT.done
-}
-
-async function read(path: string, shown: string): Promise<Uint8Array> {
-  try {
-    return await readFile(path)
-  } catch (cause) {
-    throw new CliError({
-      exit: EXIT.usage,
-      code: 'usage',
-      message: `The file "${shown}" cannot be read.`,
-      cause,
-    })
-  }
 }
 
 async function build(

@@ -64,7 +64,11 @@ export async function findKept(given: GivenFlags, cwd: string): Promise<Found> {
 async function readFound(place: CheckpointPlace): Promise<FoundFile> {
   const bytes = await readCheckpointFile(place.path, place.given)
   try {
-    return { place, bytes, inspected: await inspectCheckpoint(bytes.slice(), { ports: nodeCheckpointPorts }) }
+    return {
+      place,
+      bytes,
+      inspected: await inspectCheckpoint(new Uint8Array(bytes), { ports: nodeCheckpointPorts }),
+    }
   } catch (error) {
     const foreign = foreignBecause(error)
     if (foreign !== undefined) throw notACheckpoint(place.given, foreign)

@@ -51,7 +51,7 @@ export async function openComponent(
     pages: PageTree.empty,
   })
   const { from, domain = DEFAULT_DOMAIN, principal = '' } = options
-  const read = from && (await checkpoints.read(from.slice(), { tenant: domain, principal }))
+  const read = from && (await readFrom(checkpoints, from, { tenant: domain, principal }))
   const guestId = read?.state.guestId ?? parts.newGuestId()
   const label = read?.header.label ?? options.label ?? 'plain'
   checkpoints.checkLabel(label)
@@ -108,6 +108,22 @@ export async function openComponent(
     },
     read && { session: read.state.session, sequence: read.header.sequence, call: state?.call ?? null },
   )
+}
+
+/** @throws CaissonError as `Checkpoints.read`; what makes engines of components differ is said */
+async function readFrom(
+  checkpoints: Checkpoints,
+  from: Uint8Array,
+  owner: Parameters<Checkpoints['read']>[1],
+): ReturnType<Checkpoints['read']> {
+  try {
+    return await checkpoints.read(new Uint8Array(from), owner)
+  } catch (error) {
+    if (!CaissonError.is(error, 'engine_mismatch')) throw error
+    const { message, details } = error
+    const why = 'It was taken of another component, or of one with other grants that it waits for.'
+    throw new CaissonError('engine_mismatch', `${message} ${why}`, { details, cause: error })
+  }
 }
 
 function wantedOf({ grants, guard, label }: OpenComponentOptions): GateWanted {

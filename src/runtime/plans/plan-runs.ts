@@ -196,7 +196,7 @@ export class PlanRuns {
     checkBytes(bytes)
     checkWhose(options)
     // They must not change while they are looked at.
-    const copied = bytes.slice()
+    const copied = new Uint8Array(bytes)
     const { readExport, writeImport } = await import('./past-runs.ts')
     const read = await readExport(this.#parts, copied, ownerOf('imported', options))
     const { run } = read.exported

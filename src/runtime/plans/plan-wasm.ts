@@ -51,7 +51,7 @@ export async function keepWasm(
   for (const one of given) {
     if (one.length > MOST_BYTES)
       throw new CaissonError('value_too_large', `WebAssembly of a plan is at most ${MOST_BYTES} bytes.`)
-    const bytes = one.slice()
+    const bytes = new Uint8Array(one)
     const digest = sha256(bytes)
     if (!named.includes(digest))
       throw new CaissonError('invalid_argument', `No node of the plan names the wasm ${digest}.`, {

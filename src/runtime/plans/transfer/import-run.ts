@@ -97,7 +97,7 @@ export async function writeImport(parts: ImportParts, { exported, standing }: Re
     const isCut = (await readCut(parts, { tenant, principal: '', run })) !== undefined
     if (isCut || (await store.entries(run, 0, 1)).length > 0)
       throw new CaissonError('already_exists', `There is a run "${run}" already.`, { details: { run } })
-    for (const [digest, bytes] of blobs) await store.putBlob(digest, bytes.slice())
+    for (const [digest, bytes] of blobs) await store.putBlob(digest, new Uint8Array(bytes))
     const [own, ...others] = logs
     for (const log of others) await writePart(hold, store, log)
     await markImported(parts, { tenant, run }, standing.end, hold)
@@ -137,14 +137,14 @@ async function writePart(
   await hold.withPart(name, async (lease) => {
     if (entries.length > 0) await store.append(name, 0, copies(entries), lease)
     if (head !== undefined)
-      await store.setHead(name, { version: 1, ...head, summary: head.summary.slice() }, lease)
+      await store.setHead(name, { version: 1, ...head, summary: new Uint8Array(head.summary) }, lease)
   })
 }
 
 /** By its bytes, or as checkpoints go by what they hold. */
 async function checkBlob({ inspect }: ImportParts, digest: Digest, bytes: Uint8Array): Promise<void> {
   if (sha256(bytes) === digest) return
-  const found = await inspect(bytes.slice()).catch(() => undefined)
+  const found = await inspect(new Uint8Array(bytes)).catch(() => undefined)
   if (found !== digest)
     throw new CaissonError('corrupted', `${digest} of the exported run is not what its digest says.`, {
       details: { digest },
