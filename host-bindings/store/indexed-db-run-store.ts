@@ -152,6 +152,11 @@ class IndexedDbRunStore implements RunStore {
     })
   }
 
+  async isLeased(run: string): Promise<boolean> {
+    checkRunName(run)
+    return this.#work.do('looking after a lease', () => this.#leases.isHeld(run))
+  }
+
   async lease(run: string, ttlMs: number): Promise<RunLease> {
     checkRunName(run)
     checkTtl(ttlMs)

@@ -177,7 +177,7 @@ export class ComponentMachine implements Machine {
     if (args.length !== params.length)
       throw new CaissonError(
         'invalid_arguments',
-        `"${shown}" takes ${params.length} arguments, not ${args.length}.`,
+        `"${shown}" takes ${params.length} ${params.length === 1 ? 'argument' : 'arguments'}, not ${args.length}.`,
       )
     return found.type
   }

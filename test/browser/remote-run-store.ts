@@ -48,6 +48,7 @@ export async function openRemoteRunStore(page: Page, name: string): Promise<RunS
     entries: async (...args) => (await call('entries', ...args)) as readonly Uint8Array[],
     lease: async (...args) =>
       leaseOf((await call('lease', ...args)) as { lease: number; fencingToken: number }),
+    isLeased: async (run) => (await call('isLeased', run)) as boolean,
     runs: async () => (await call('runs')) as readonly string[],
     remove: async (...args) => void (await call('remove', ...args)),
     collect: async (options) =>

@@ -22,8 +22,17 @@ function cleaned(node: unknown): unknown {
   return Object.fromEntries(
     Object.entries(node)
       .filter(([key]) => !PLACES.has(key))
-      .map(([key, value]) => [key, cleaned(value)]),
+      .map(([key, value]) => [key, BRANCHES.has(key) ? unwrapped(cleaned(value)) : cleaned(value)]),
   )
+}
+
+const BRANCHES = new Set(['consequent', 'alternate'])
+
+/** A loop alone in braces is that loop: some printers put them there. */
+function unwrapped(branch: unknown): unknown {
+  const { type, body } = (branch ?? {}) as { type?: string; body?: readonly { type: string }[] }
+  const [only] = type === 'BlockStatement' && body?.length === 1 ? body : []
+  return only !== undefined && /^(?:For|While)/.test(only.type) ? only : branch
 }
 
 function doesNothing(node: unknown): boolean {

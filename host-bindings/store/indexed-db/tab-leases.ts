@@ -35,7 +35,7 @@ export class TabLeases {
   /** @throws CaissonError `store_conflict` while somebody holds the run */
   async take(run: string, ttlMs: number): Promise<HeldInTab> {
     const untilMs = performance.now() + ttlMs
-    const lockName = `caisson ${this.#name} ${run}`
+    const lockName = this.#lockOf(run)
     let lock = await this.#locks.take(lockName)
     try {
       const before = (await get<RunRecord>(runKey(run), this.#database.use))?.lease
@@ -56,11 +56,26 @@ export class TabLeases {
     }
   }
 
-  /** Invariant 3. */
+  /** Whether somebody holds it, as `take` would find. Takes nothing. */
+  async isHeld(run: string): Promise<boolean> {
+    const lease = (await get<RunRecord>(runKey(run), this.#database.use))?.lease
+    if (lease === undefined) return false
+    const isDead = lease.locked && this.#locks.available && !(await this.#locks.isTaken(this.#lockOf(run)))
+    return !isDead && this.#silentInMs(run, lease) > 0
+  }
+
+  #lockOf(run: string): string {
+    return `caisson ${this.#name} ${run}`
+  }
+
   #checkSilent(run: string, lease: LeaseRecord): void {
-    const what = `${lease.id} ${lease.beats}`
-    const leftMs = lease.ttlMs - this.#watch.unchangedMs(run, what, performance.now())
+    const leftMs = this.#silentInMs(run, lease)
     if (leftMs > 0) throw heldByOther(run, leftMs)
+  }
+
+  /** Invariant 3. */
+  #silentInMs(run: string, { id, beats, ttlMs }: LeaseRecord): number {
+    return ttlMs - this.#watch.unchangedMs(run, `${id} ${beats}`, performance.now())
   }
 
   /** Takes the run, if its lease is still the one that was looked at. @returns the token */

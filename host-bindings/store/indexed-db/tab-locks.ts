@@ -16,6 +16,8 @@ export interface TabLocks {
   readonly available: boolean
   /** The lock, or undefined while somebody lives who holds it. */
   take(name: string): Promise<TabLock | undefined>
+  /** Whether somebody lives who holds it. */
+  isTaken(name: string): Promise<boolean>
   /** The lock, whoever holds it. */
   steal(name: string): Promise<TabLock | undefined>
 }
@@ -25,11 +27,12 @@ export function tabLocks(): TabLocks {
   const locks: LockManager | undefined = globalThis.navigator?.locks
   if (locks === undefined) {
     const none = { stolen: false, release: () => {} }
-    return { available: false, take: async () => none, steal: async () => none }
+    return { available: false, take: async () => none, isTaken: async () => false, steal: async () => none }
   }
   return {
     available: true,
     take: (name) => hold(locks, name, { ifAvailable: true }),
+    isTaken: async (name) => (await locks.query()).held?.some((held) => held.name === name) === true,
     steal: (name) => hold(locks, name, { steal: true }),
   }
 }
