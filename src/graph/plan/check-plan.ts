@@ -9,7 +9,7 @@ import { type EffectNode, isEffect, kindOf } from './node-kinds.ts'
 import type { Budget, Compensation, Plan, PlanGrant, PlanNode, Program, Scope } from './plan.ts'
 import { SOURCES, type SourceName } from './plan-names.ts'
 import type { PlanProblems } from './plan-problem.ts'
-import { edgesOf, findCycle, templatesOf } from './scope-edges.ts'
+import { edgesOf, findCycle, findStandInCycle, templatesOf } from './scope-edges.ts'
 import { visitTemplate } from './template.ts'
 
 const MOST_NESTED = 16
@@ -64,8 +64,8 @@ function checkScope(
   }
   checkReferences(scope.output, `${at}/output`, names, problems)
   checkDecisions(scope, at, problems)
-  const { before } = edgesOf(scope)
-  const cycle = findCycle(before)
+  const edges = edgesOf(scope)
+  const cycle = findCycle(edges.before) ?? findStandInCycle(edges)
   if (cycle !== undefined)
     problems.add(
       `${at}/nodes/${cycle[0]}`,

@@ -329,3 +329,36 @@ describe('a plan is refused that', () => {
     )
   })
 })
+
+describe('what stands in for a node', () => {
+  const call = (more: object): object => ({ kind: 'call', capability: 'a.b', ...more })
+  const planWith = (nodes: object): Plan =>
+    ({ format: 'plan/1', name: 'p', version: '1', grants: ['a.b'], nodes }) as Plan
+
+  it('may come after what it stands in for, and what comes after that after both', () => {
+    const nodes = {
+      a: call({ fallback: [{ node: 'b' }] }),
+      b: call({ after: ['a'], fallback: [{ node: 'c' }] }),
+      c: call({}),
+      d: call({ after: ['a', 'b', 'c'] }),
+    }
+    expect(() => definePlan(planWith(nodes))).not.toThrow()
+  })
+
+  it.each([
+    [
+      'itself, after the first',
+      {
+        a: call({ fallback: [{ node: 'b' }] }),
+        b: call({ fallback: [{ node: 'c' }] }),
+        c: call({ after: ['a'] }),
+      },
+    ],
+    [
+      'by what comes after that',
+      { a: call({ fallback: [{ node: 'b' }] }), b: call({ after: ['m'] }), m: call({ after: ['a'] }) },
+    ],
+  ])('is refused where it would wait for itself: %s', (_, nodes) => {
+    expect(() => definePlan(planWith(nodes))).toThrow(/waits for itself/)
+  })
+})

@@ -101,6 +101,24 @@ function forEachSource(template: unknown, act: (source: string) => unknown): voi
   visitTemplate(template, '', { reference: ({ source }) => act(source) })
 }
 
+/**
+ * Nodes that wait for each other through what stands in: a node has not ended before what stands in for it has, and
+ * whoever comes after it waits for that. What stands in itself waits for its failure alone.
+ */
+export function findStandInCycle({ before, standsInFor }: ScopeEdges): readonly string[] | undefined {
+  if (standsInFor.size === 0) return undefined
+  // Each node twice: its own work, and, behind a space, its end with all that stands in for it.
+  const waits = new Map<string, Set<string>>()
+  for (const [id, others] of before) {
+    const own = [...others].map((other) => (standsInFor.get(id) === other ? other : ` ${other}`))
+    waits.set(id, new Set(own))
+    waits.set(` ${id}`, new Set([id]))
+  }
+  for (const [standby, original] of standsInFor) waits.get(` ${original}`)?.add(` ${standby}`)
+  const cycle = findCycle(waits)?.map((id) => id.trimStart())
+  return cycle?.filter((id, at) => id !== cycle[at - 1])
+}
+
 /** Nodes that wait for each other in a circle; undefined where none do. Without recursion: a chain may be long. */
 export function findCycle(before: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] | undefined {
   const done = new Set<string>()
