@@ -1,6 +1,10 @@
 /** Runs beside whose journals something was put that does not belong there: it is named, and kept from nobody's erasing. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store.ts'
+import { openDirectoryRunStore } from '../../host-bindings/store/node/directory-run-store.node.ts'
 import { nodeCheckpointPorts } from '../../host-bindings/system/checkpoint-ports.node.ts'
 import { fromHex } from '../../src/base/bytes.ts'
 import {
@@ -62,8 +66,11 @@ async function using<T>(
 }
 
 /** Runs "r" and "s", which a person has let end, or which wait for that. */
-async function storeWithRuns(options: RuntimeOptions, hasEnded: boolean = true): Promise<RunStore> {
-  const store = createMemoryRunStore()
+async function storeWithRuns(
+  options: RuntimeOptions,
+  hasEnded: boolean = true,
+  store: RunStore = createMemoryRunStore(),
+): Promise<RunStore> {
   await using(store, options, async (runtime) => {
     for (const name of ['r', 's']) {
       const run = await runtime.propose(PLAN, { by: 'ann', run: name, input: name, erasable: true })
@@ -201,5 +208,32 @@ describe('a fork', () => {
       const { ok, unchecked } = await runtime.verify('f')
       expect({ ok, nodes: unchecked.map(({ node }) => node) }).toEqual({ ok: true, nodes: ['kept'] })
     })
+  })
+})
+
+describe('a journal in a folder', () => {
+  it('is named where any byte of its file is another one, and does not end verifying', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'caisson-damaged-'))
+    try {
+      const kept = await storeWithRuns(KEYED, true, await openDirectoryRunStore(folder))
+      await kept.close()
+      const own = join(folder, 'runs', 'run-r=')
+      const logs = readdirSync(own).filter((name) => name.startsWith('log-'))
+      expect(logs.length).toBeGreaterThan(0)
+      for (const file of logs.map((name) => join(own, name))) {
+        const whole = readFileSync(file)
+        for (let at = 0; at < whole.length; at += Math.ceil(whole.length / 40)) {
+          writeFileSync(file, whole.with(at, (whole[at] as number) ^ 4))
+          const store = await openDirectoryRunStore(folder)
+          const { ok, difference } = await using(store, KEYED, (runtime) => runtime.verify('r'))
+          await store.close()
+          expect([ok, difference?.of], `byte ${at}`).toEqual([false, 'journal'])
+          expect(difference?.position).toBeGreaterThanOrEqual(0)
+        }
+        writeFileSync(file, whole)
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
   })
 })

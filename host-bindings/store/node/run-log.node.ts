@@ -233,7 +233,8 @@ function checkComplete(segment: SegmentRecord, next: SegmentIndex['next']): void
   const entries = next.first - segment.first
   const complete = segment.open ? entries >= segment.entries : next.offset === segment.bytes
   if (complete && (segment.open || entries === segment.entries)) return
-  throw damaged('a log file holds something else than was acknowledged', {
+  throw damaged(`a log file holds something else than was acknowledged, from entry ${next.first} on`, {
+    entry: next.first,
     segment: segment.id,
     entries,
     acknowledged: segment.entries,

@@ -20,7 +20,7 @@ export async function verifyCut(
   trusted: TrustedSigners | undefined,
 ): Promise<Verification | undefined> {
   const { store } = parts
-  if ((await store.entries(owner.run, 0, 1)).length > 0) return undefined
+  if (await hasJournal(parts, owner)) return undefined
   const sealing = { ...parts.sealing, ...(trusted && { trusted }) }
   let sealed: SealedCut | undefined
   let difference: Difference | undefined
@@ -65,6 +65,16 @@ export async function verifyCut(
     signed: signedBy && { events: entries, by: [toHex(signedBy)] },
     erased,
     cut,
+  }
+}
+
+/** One that its store finds damaged is there: what is wrong with it is said by who reads it. */
+async function hasJournal({ store }: VerifyParts, { run }: RunOwner): Promise<boolean> {
+  try {
+    return (await store.entries(run, 0, 1)).length > 0
+  } catch (error) {
+    if (CaissonError.is(error, 'corrupted')) return true
+    throw error
   }
 }
 
