@@ -117,7 +117,8 @@ export function* prepareCoreSteps(
   })
   checkCoreFeatures(report.features)
   // The metering pass does not check types, and what it adds could make an invalid module valid.
-  const checked = lowered.constants.length === 0 ? bytes : encodeModule(lowerConstants(original).module)
+  const plain = suspends.length === 0 ? lowered : lowerConstants(original)
+  const checked = plain.constants.length === 0 ? bytes : encodeModule(plain.module)
   if (!WebAssembly.validate(checked as BufferSource)) {
     throw new CaissonError(
       'invalid_module',
