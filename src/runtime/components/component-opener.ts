@@ -19,7 +19,7 @@ import type { GateWanted } from '../gate-maker.ts'
 import { checkFits, type LimitBounds, limitsAfter, machineStart } from '../machine-start.ts'
 import type { RuntimeOptions } from '../options.ts'
 import { DEFAULT_DOMAIN } from '../run-owner.ts'
-import { contentBytes, grantedDirectory } from '../wasi/granted-world.ts'
+import { grantedWorld } from '../wasi/granted-world.ts'
 import { checkOpenComponent } from './check-component-options.ts'
 import { type ComponentCodeParts, componentCode, type PreparedComponents } from './component-code.ts'
 import type { ComponentWasiOptions, OpenComponentOptions } from './component-options.ts'
@@ -151,18 +151,14 @@ function wasiOf(
   return { source: modules.wasi, world: worldOf(options), refuses: options.missing === 'refuse' }
 }
 
+/** With how directories are opened that are not in memory. */
 function worldOf(options: ComponentWasiOptions): ComponentWorld {
-  const { args = [], env = {}, stdin = '', directories = {}, clock = false, random = false } = options
+  const { directories, ...world } = grantedWorld(options)
   return {
-    args: [...args],
-    env: { ...env },
-    stdin: contentBytes(stdin),
-    directories: Object.entries(directories).map(([path, grant]) => {
-      const { files, ...directory } = grantedDirectory(path, grant)
-      const { open } = grant
+    ...world,
+    directories: directories.map(({ files, ...directory }) => {
+      const open = options.directories?.[directory.guestPath]?.open
       return { ...directory, ...(files && { files }), ...(open && { open }) }
     }),
-    clock,
-    random,
   }
 }

@@ -8,7 +8,6 @@ import { CaissonError } from '../../base/errors.ts'
 import { ComponentMachine } from '../../component/component-machine.ts'
 import type { ComponentProgram } from '../../component/component-program.ts'
 import type { ExportedFunction } from '../../component/component-shape.ts'
-import type { GuestWorld } from '../../component/module/guest-world.ts'
 import { checkProgramSize } from '../../component/module/module-program.ts'
 import type { PreparedComponent } from '../../component/prepare-component.ts'
 import type { MachineStart } from '../../machine/turn.ts'
@@ -26,14 +25,10 @@ import {
 import { ASK_NOBODY } from '../kept-approvals.ts'
 import { limitsOf, machineStart } from '../machine-start.ts'
 import type { RepeatOptions } from '../options.ts'
-import { contentBytes, grantedDirectory } from '../wasi/granted-world.ts'
+import { grantedWorld } from '../wasi/granted-world.ts'
 import { checkResumeComponent, checkRunComponent } from './check-component-options.ts'
 import { type ComponentCodeParts, componentCode, type PreparedComponents } from './component-code.ts'
-import type {
-  ComponentWasiOptions,
-  ResumeComponentOptions,
-  RunComponentOptions,
-} from './component-options.ts'
+import type { ResumeComponentOptions, RunComponentOptions } from './component-options.ts'
 
 /** What the runtime lends. */
 export interface ComponentRunsParts extends GuestRunsParts, ComponentCodeParts {}
@@ -112,7 +107,7 @@ export class ComponentRuns {
     const { bounds, platform } = this.#parts
     const start = machineStart('', startOptions(options), [], bounds, platform)
     const importsWasi = shape.imports.some((one) => one.interface.startsWith('wasi:'))
-    const world = options.wasi === undefined || !importsWasi ? null : worldOf(options.wasi)
+    const world = options.wasi === undefined || !importsWasi ? null : grantedWorld(options.wasi)
     if (world !== null) checkProgramSize(world, start.limits.bytesIn)
     const { args = [], name = 'component' } = options
     const { nodes, depth } = ARGUMENTS
@@ -169,18 +164,6 @@ function startOptions({
     ...(limits && { limits }),
     ...(seed !== undefined && { seed }),
     ...(nowMs !== undefined && { nowMs }),
-  }
-}
-
-function worldOf(options: ComponentWasiOptions): GuestWorld {
-  const { args = [], env = {}, stdin = '', directories = {}, clock = false, random = false } = options
-  return {
-    args: [...args],
-    env: { ...env },
-    stdin: contentBytes(stdin),
-    directories: Object.entries(directories).map(([path, grant]) => grantedDirectory(path, grant)),
-    clock,
-    random,
   }
 }
 

@@ -1,11 +1,33 @@
-/** Directories and contents of a WASI guest, from what an embedder grants: copies, checked. */
+/** The world of a WASI guest, from what an embedder grants: copies, checked. */
 import { CaissonError } from '../../base/errors.ts'
 import { clipText } from '../../base/escape-text.ts'
-import type { ModuleDirectory } from '../../component/module/guest-world.ts'
+import type { GuestWorld, ModuleDirectory } from '../../component/module/guest-world.ts'
 import type { ModuleDirectoryGrant } from './module-options.ts'
 
+/** What is left out is empty, or not there. */
+interface WorldGrant {
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly stdin?: string | Uint8Array
+  readonly directories?: Readonly<Record<string, ModuleDirectoryGrant>>
+  readonly clock?: boolean
+  readonly random?: boolean
+}
+
 /** @throws CaissonError `invalid_argument` */
-export function grantedDirectory(
+export function grantedWorld(grant: WorldGrant): GuestWorld {
+  const { args = [], env = {}, stdin = '', directories = {}, clock = false, random = false } = grant
+  return {
+    args: [...args],
+    env: { ...env },
+    stdin: contentBytes(stdin),
+    directories: Object.entries(directories).map(([path, directory]) => grantedDirectory(path, directory)),
+    clock,
+    random,
+  }
+}
+
+function grantedDirectory(
   guestPath: string,
   { files, open, writable = false }: ModuleDirectoryGrant,
 ): ModuleDirectory {
@@ -34,6 +56,6 @@ function copyOfFiles(
 }
 
 /** A copy; text as UTF-8. */
-export function contentBytes(content: string | Uint8Array): Uint8Array {
+function contentBytes(content: string | Uint8Array): Uint8Array {
   return typeof content === 'string' ? new TextEncoder().encode(content) : new Uint8Array(content)
 }

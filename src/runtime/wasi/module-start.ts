@@ -4,7 +4,7 @@ import { checkProgramSize, type ModuleProgram, programBytes } from '../../compon
 import type { GuestCapability, MachineStart } from '../../machine/turn.ts'
 import { type LimitBounds, machineStart } from '../machine-start.ts'
 import type { Platform } from '../platform.ts'
-import { contentBytes, grantedDirectory } from './granted-world.ts'
+import { grantedWorld } from './granted-world.ts'
 import type { RunModuleOptions } from './module-options.ts'
 
 /** @throws CaissonError `invalid_argument`, `invalid_limit`, `value_too_large` */
@@ -27,20 +27,15 @@ export function moduleStart(
 }
 
 function moduleProgram(options: RunModuleOptions): ModuleProgram {
-  const { name = 'program', args = [], env = {}, stdin = '', entry = '_start' } = options
-  const { directories = {}, clock = true, random = true, startUp, missing = 'refuse' } = options
+  const { name = 'program', args = [], entry = '_start', startUp, missing = 'refuse' } = options
+  const { clock = true, random = true } = options
   return {
     kind: 'module',
     version: 1,
     entry: copyOfEntry(entry),
     ...(startUp && { startUp: startUp.map(copyOfCall) }),
     ...(missing === 'trap' && { missing }),
-    args: [name, ...args],
-    env: { ...env },
-    stdin: contentBytes(stdin),
-    directories: Object.entries(directories).map(([path, grant]) => grantedDirectory(path, grant)),
-    clock,
-    random,
+    ...grantedWorld({ ...options, args: [name, ...args], clock, random }),
   }
 }
 

@@ -58,7 +58,7 @@ interface GuestFile {
 }
 
 /** @returns the exit code. @throws CliError */
-export async function runModuleFile(given: GivenFlags, io: CliIo): Promise<number> {
+export async function runGuestFile(given: GivenFlags, io: CliIo): Promise<number> {
   return interruptibly(given, io, async (interruption) => {
     const [file = ''] = given.positionals
     const name = basename(file)
