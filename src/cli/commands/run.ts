@@ -75,6 +75,6 @@ export const runCommand: Command = {
   refusal: refusedDocument,
   run: async (given, io) =>
     /\.(wasm|py|rb)$/.test(given.positionals[0] ?? '')
-      ? (await import('../modules/run-module-file.ts')).runModuleFile(given, io)
+      ? (await import('../modules/run-guest-file.ts')).runGuestFile(given, io)
       : (await import('../run/run-program.ts')).runProgram(given, io),
 }

@@ -42,8 +42,8 @@ export async function compactRun(parts: VerifyParts, owner: RunOwner, by: string
       await writeCut(parts, owner, history, by, hold)
       // Nothing is removed before what stands in its place was read back.
       await standingOfCut(parts, owner)
+      await store.remove?.(owner.run, hold.lease)
     }
-    if (history.cut === undefined) await store.remove?.(owner.run, hold.lease)
   } finally {
     await hold.giveBack()
   }
