@@ -62,7 +62,11 @@ export interface RunStore {
    * @param at how many entries the log has; with more or fewer it is a `store_conflict`
    */
   append(run: string, at: number, entries: readonly Uint8Array[], lease: RunLease): Promise<void>
-  /** Entries from number `from` on, at most `most` of them. Shorter at the end of the log. */
+  /**
+   * Entries from number `from` on, at most `most` of them. Shorter at the end of the log.
+   * @throws CaissonError `corrupted` where it finds what it has damaged, with `details: { entry }` where it knows the
+   *   number of the first one that it cannot give: those before it can be had
+   */
   entries(run: string, from: number, most: number): Promise<readonly Uint8Array[]>
   /**
    * @param ttlMs after so long without `renew` somebody else may take it

@@ -107,16 +107,12 @@ export class RunLog {
     const before = absorbed === undefined ? [] : await this.#readSegment(absorbed, 0, ALL)
     const id = toHex(crypto.getRandomValues(new Uint8Array(16)))
     const first = absorbed?.first ?? lengthOf(log)
-    const parts = [segmentHeader(id)]
-    let bytes = SEGMENT_HEADER_BYTES
-    for (const [number, batch] of [
-      [first, before],
-      [first + before.length, entries],
-    ] as const) {
-      if (batch.length === 0) continue
-      const encoded = await encodeBatch(id, bytes, number, batch)
-      parts.push(encoded)
-      bytes += encoded.length
+    const parts = [await absorbedInto(id, first, before)]
+    let [{ length: bytes }] = parts as [Uint8Array]
+    if (entries.length > 0) {
+      const batch = await encodeBatch(id, bytes, first + before.length, entries)
+      parts.push(batch)
+      bytes += batch.length
     }
     const segment: SegmentRecord = { id, first, entries: before.length + entries.length, bytes, open: true }
     await this.close()
@@ -226,6 +222,24 @@ export class RunLog {
       if (!take(batch)) return at
     }
   }
+}
+
+/** The beginning of a segment: each entry in a batch of its own, so that damage is found at the entry that it is in. */
+async function absorbedInto(id: string, first: number, entries: readonly Uint8Array[]): Promise<Uint8Array> {
+  const parts = [segmentHeader(id)]
+  let bytes = SEGMENT_HEADER_BYTES
+  for (const [index, entry] of entries.entries()) {
+    const batch = await encodeBatch(id, bytes, first + index, [entry])
+    parts.push(batch)
+    bytes += batch.length
+  }
+  const joined = new Uint8Array(bytes)
+  let at = 0
+  for (const part of parts) {
+    joined.set(part, at)
+    at += part.length
+  }
+  return joined
 }
 
 /** A sealed segment ends exactly where its record says; an open one not before. */

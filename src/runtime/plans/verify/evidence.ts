@@ -12,6 +12,7 @@ import type { RecordedEvent } from '../../../graph/run/run-event.ts'
 import { JournalReader } from '../../../journal/journal.ts'
 import type { TrustedSigners } from '../../../snapshot/run-log/entry-seal.ts'
 import type { RunOwner } from '../../run-owner.ts'
+import type { WatchedStore } from '../../watched-store.ts'
 import { noRun, pointOf } from '../plan-record.ts'
 import type { PlanRunParts } from '../plan-run-parts.ts'
 import { readCut } from '../run-cut.ts'
@@ -44,7 +45,12 @@ export async function readEvidence(
   const digests: Digest[] = []
   const signers = new Set<string>()
   let signedEvents = 0
-  const options = { store, run, tenant, sealing: { ...sealing, ...(trusted && { trusted }) } }
+  const options = {
+    store: upToDamage(store),
+    run,
+    tenant,
+    sealing: { ...sealing, ...(trusted && { trusted }) },
+  }
   const reader = new JournalReader(options, 0)
   let damage: Difference | undefined
   try {
@@ -78,6 +84,22 @@ function journalIsGone(run: string): CaissonError {
       details: { run },
     },
   )
+}
+
+/** A store that finds damage at an entry is asked for those before it: what is wrong has a place then. */
+function upToDamage(store: WatchedStore): WatchedStore {
+  return {
+    ...store,
+    entries: async (run, from, most) => {
+      try {
+        return await store.entries(run, from, most)
+      } catch (error) {
+        const at = CaissonError.is(error, 'corrupted') ? error.details.entry : undefined
+        if (!Number.isSafeInteger(at) || (at as number) <= from) throw error
+        return store.entries(run, from, Math.min(most, (at as number) - from))
+      }
+    },
+  }
 }
 
 function damageOf(error: unknown, position: number): Difference {
