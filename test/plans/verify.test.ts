@@ -192,6 +192,44 @@ describe('verifying an honest run', () => {
   })
 })
 
+describe('verifying a run whose output cannot be made', () => {
+  const plan: Plan = {
+    ...PLAN,
+    output: { $eval: 'sum.missing.member', with: { sum: { $from: 'many/sum' } } },
+  }
+
+  it('accepts that it failed with it', async () => {
+    const runtime = await open({ store: createMemoryRunStore() })
+    const run = await runtime.propose(plan, { by: 'ann', run: 'r', input: ['a', 'bcd'] })
+    await run.approve({ by: 'bob', digest: (await run.view()).request })
+    await run.start({ by: 'bob' })
+    const outcome = await run.outcome()
+    expect(outcome).toMatchObject({ status: 'failed', node: '' })
+    expect('error' in outcome && outcome.error?.message).toContain(
+      'The output of the plan: The expression failed',
+    )
+    expect((await runtime.verify('r')).difference).toBeUndefined()
+  })
+
+  it('refuses to believe it of one whose output can be made', async () => {
+    const store = createMemoryRunStore()
+    await played(await open({ store }))
+    const forged = createMemoryRunStore()
+    const entries = await store.entries('r', 0, 1_000)
+    const lease = await forged.lease('r', 60_000)
+    await forged.append('r', 0, entries.slice(0, -1), lease)
+    const sealing = { ports: nodeCheckpointPorts }
+    const options: JournalOptions = { store: forged, run: 'r', tenant: 'default', sealing }
+    const journal = await Journal.open(options, lease, () => {})
+    const error = { class: 'fatal', code: 'program_failed', message: 'It is said so.' }
+    journal.add({ type: 'failing', node: '', error, timeMs: Date.now() })
+    await journal.flush()
+    const runtime = await open({ store: { ...boundStore(store), entries: entriesOf(forged, store) } })
+    const { difference } = await runtime.verify('r')
+    expect(difference).toMatchObject({ of: 'order', position: entries.length - 1 })
+  })
+})
+
 describe.each([
   ['with a MAC', { checkpoints: { keys } }, {}],
   ['with signatures', {}, { signers: [PUBLIC] }],

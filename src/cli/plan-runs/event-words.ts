@@ -28,7 +28,9 @@ export function eventWords(event: RunEvent, timeMs: number): string {
     case 'cancel_asked':
       return `to be cancelled, by ${shown(event.by)}: ${shown(event.reason)}`
     case 'failing':
-      return `fails, as ${shown(event.node)} did: ${failureWords(event.error)}`
+      return event.node === ''
+        ? `fails: ${failureWords(event.error)}`
+        : `fails, as ${shown(event.node)} did: ${failureWords(event.error)}`
     case 'undoing':
       return 'undoes what was done'
     case 'completed':

@@ -35,6 +35,9 @@ export class ExpressionFailed extends Error {
   }
 }
 
+/** An expression that was stopped with the work that it is a part of: that says nothing of it, and it is evaluated again. */
+export class EvaluationStopped extends Error {}
+
 /** What a template can name beside nodes, where that differs from its scope: `state` after a round, `output` of what is undone. */
 export type Overrides = Readonly<Record<string, ValueRef>>
 
@@ -57,7 +60,7 @@ export class Evaluator {
     this.#expression = expression
   }
 
-  /** @throws ExpressionFailed, CaissonError of a value that cannot be read */
+  /** @throws ExpressionFailed, EvaluationStopped, CaissonError of a value that cannot be read */
   async evaluate(
     template: unknown,
     scope: ScopeState,
@@ -75,8 +78,9 @@ export class Evaluator {
     if (Object.hasOwn(template, '$eval')) {
       const values = await this.#members(template.with ?? {}, scope, stop, overrides)
       const evaluated = await this.#expression(String(template.$eval), values, stop.signal)
-      if (!evaluated.ok) throw new ExpressionFailed(evaluated.error)
-      return evaluated.value
+      if (evaluated.ok) return evaluated.value
+      if (stop.signal.aborted) throw new EvaluationStopped('The expression was stopped.')
+      throw new ExpressionFailed(evaluated.error)
     }
     return this.#members(template, scope, stop, overrides)
   }

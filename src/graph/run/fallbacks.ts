@@ -9,6 +9,7 @@
 import { digestValue } from '../../values/digest-value.ts'
 import type { Fallback } from '../plan/plan.ts'
 import { ask, questionOf, rejection } from './asking.ts'
+import { EvaluationStopped } from './evaluate.ts'
 import type { NodeState } from './node-state.ts'
 import { fallbackFor } from './retry.ts'
 import { failureOfNode, NOTHING, type RunContext, type WithUsed } from './run-context.ts'
@@ -74,7 +75,9 @@ export class Fallbacks {
       const output = await values.keep(value)
       this.#run.emit({ node: path, type: 'node_recovered', error, fallback: index, output, ...used })
     } catch (thrown) {
-      this.#run.fail(state, failureOfNode(thrown), used)
+      // The run is cancelled: nothing stands in any more.
+      const isCancelled = thrown instanceof EvaluationStopped && !this.#run.stop.signal.aborted
+      this.#run.fail(state, isCancelled ? error : failureOfNode(thrown), used)
     }
     return true
   }

@@ -2,6 +2,7 @@
 import type { Overrides } from './evaluate.ts'
 import type { NodeState, ScopeState } from './node-state.ts'
 import { failureOfNode, NOTHING, type RunContext } from './run-context.ts'
+import type { ValueRef } from './run-event.ts'
 
 export class HoldingNodes {
   readonly #run: RunContext
@@ -59,7 +60,16 @@ export class HoldingNodes {
   async complete(): Promise<void> {
     const { state, values } = this.#run
     if (state.root === undefined) return
-    this.#run.emit({ type: 'completed', output: await values.keep(await this.#outputOf(state.root)) })
+    let output: ValueRef
+    try {
+      output = await values.keep(await this.#outputOf(state.root))
+    } catch (thrown) {
+      const { message, ...failure } = failureOfNode(thrown)
+      const error = { ...failure, message: `The output of the plan: ${message}`.slice(0, 2_000) }
+      this.#run.emit({ type: 'failing', node: '', error })
+      return
+    }
+    this.#run.emit({ type: 'completed', output })
   }
 
   async #outputOf(scope: ScopeState | undefined): Promise<unknown> {

@@ -70,6 +70,7 @@ const WORDS = text({ max: 100_000 })
 const NAME = text({ min: 1, max: 1_000 })
 /** Ids of nodes, 64 characters each and nested 16 deep at most, and numbers between them. */
 const PATH = text({ min: 1, max: 2_000 })
+const PATH_OR_NONE = text({ max: 2_000 })
 const NUMBER = number({ min: 0, max: LARGEST })
 const COUNT = number({ min: 1, max: LARGEST })
 const AMOUNT = number({ min: 0, max: Number.MAX_VALUE, whole: false })
@@ -258,7 +259,7 @@ export const RUN_EVENT_SHAPES: Readonly<Record<EventType, Shape>> = {
     more: optional(objectOf<Used & { wallMs?: number }>({ ...usedParts, wallMs: optional(AMOUNT) })),
   }),
   cancel_asked: event<'cancel_asked'>({ by: NAME, reason: WORDS }),
-  failing: event<'failing'>({ error: FAILURE, node: PATH }),
+  failing: event<'failing'>({ error: FAILURE, node: PATH_OR_NONE }),
   undoing: event<'undoing'>({}),
   completed: event<'completed'>({ output: VALUE }),
   failed: event<'failed'>({ error: FAILURE }),

@@ -144,7 +144,7 @@ export type RunEvent =
       readonly more?: Used & { readonly wallMs?: number }
     }
   | { readonly type: 'cancel_asked'; readonly by: string; readonly reason: string }
-  /** Nothing more starts: what was done is undone next, if anything can be. */
+  /** Nothing more starts: what was done is undone next, if anything can be. `node` is empty where it is the output of the plan that cannot be made. */
   | { readonly type: 'failing'; readonly error: Failure; readonly node: string }
   | { readonly type: 'undoing' }
   | { readonly type: 'completed'; readonly output: ValueRef }

@@ -6,10 +6,11 @@ import type { Digest } from '../../base/digest.ts'
 import { Journal } from '../../journal/journal.ts'
 import type { RunStore } from '../../ports/run-store.ts'
 import { definePlan } from '../plan/define-plan.ts'
-import type { Plan, PlanNode } from '../plan/plan.ts'
+import type { Plan, PlanNode, Template } from '../plan/plan.ts'
 import { arbitraryPlan } from './arbitrary-plan.testkit.ts'
 import { decisionEvents, requestsOf } from './decisions.ts'
 import { answerEvents, doubtsOf } from './doubts.ts'
+import type { EvaluateExpression } from './evaluate.ts'
 import type { CallWork, NodeWork, ProgramWork, WorkEnd } from './node-work.ts'
 import type { Failure, RunEvent, Used } from './run-event.ts'
 import { RunState } from './run-state.ts'
@@ -90,6 +91,8 @@ const EXPRESSIONS: Readonly<Record<string, (values: Readonly<Record<string, unkn
   'n + 1': ({ n }) => (n as number) + 1,
 }
 
+const known: EvaluateExpression = async (source, given) => ({ ok: true, value: EXPRESSIONS[source]?.(given) })
+
 /** A process that goes on with the run of a store until it comes to rest. */
 async function goOn(
   store: RunStore,
@@ -97,6 +100,7 @@ async function goOn(
   world: World,
   input: unknown = null,
   more?: Used,
+  { expression = known, signal }: { readonly expression?: EvaluateExpression; signal?: AbortSignal } = {},
 ): Promise<Process> {
   const lease = await store.lease('run', 60_000)
   const state = new RunState(plan)
@@ -113,7 +117,7 @@ async function goOn(
       journal,
       values,
       work: world,
-      expression: async (source, given) => ({ ok: true, value: EXPRESSIONS[source]?.(given) }),
+      expression,
       clock: { now: () => world.nowMs },
       sleep: async (ms) => {
         world.nowMs += ms
@@ -133,8 +137,8 @@ async function goOn(
       await runner.record({ type: 'confirmed', point: NO_DIGEST, by: 'bob', more })
     const decided = (): Promise<boolean> => decideAll(state, values, runner, world.nowMs)
     await decided()
-    await runner.drive()
-    while (await decided()) await runner.drive()
+    await runner.drive(signal)
+    while (await decided()) await runner.drive(signal)
     return { state, events, values }
   } finally {
     await lease.release()
@@ -329,6 +333,19 @@ describe('a plan that is run', () => {
     expect(world.inputs.get('a#undo')).toEqual({ id: 'a', was: 'a' })
   })
 
+  it('fails when its output cannot be made, and undoes what was done', async () => {
+    const undo = { compensate: { kind: 'call', capability: 'a.b', input: null } }
+    const plan = definePlan(planOf({ a: call(undo) }, { output: { $eval: 'true' } })).plan
+    const error: Failure = { class: 'fatal', code: 'program_failed', message: 'No such member.' }
+    const expression: EvaluateExpression = async () => ({ ok: false, error })
+    const { state, events } = await goOn(createMemoryRunStore(), plan, new World(), null, undefined, {
+      expression,
+    })
+    expect(state.status).toBe('compensated')
+    expect(state.failure).toMatchObject({ node: '', error: { message: expect.stringContaining('output') } })
+    expect(events.map(({ type }) => type)).toContain('node_undone')
+  })
+
   it('waits for a person and for a time, and goes on with the answer', async () => {
     const plan = planOf({
       ok: { kind: 'approval', question: 'Well?', show: { $from: 'input' } },
@@ -352,6 +369,56 @@ describe('a plan that is run', () => {
     expect(state.status).toBe('completed')
     expect(values.takeAdded()).toHaveLength(1)
   })
+})
+
+describe('a process that is brought to rest in the middle of an expression', () => {
+  const expression = { $eval: 'true' }
+  const places: Readonly<Record<string, { readonly nodes: Record<string, PlanNode>; output?: Template }>> = {
+    'the condition of a node': { nodes: { a: call({ when: expression }) } },
+    'the input of a node': { nodes: { a: call({ input: expression }) } },
+    'a case of a choice': {
+      nodes: { which: { kind: 'choice', cases: [{ when: expression, take: ['a'] }] }, a: call() },
+    },
+    'the end of a round': {
+      nodes: { a: { kind: 'loop', most: 3, do: { nodes: { one: call() } }, until: expression } },
+    },
+    'the output of a plan in it': {
+      nodes: { a: { kind: 'each', over: [1], most: 1, do: { nodes: { one: call() }, output: expression } } },
+    },
+    'the output of the run': { nodes: { a: call() }, output: expression },
+    'what stands in': { nodes: { fails: call({ fallback: [{ value: expression }] }) } },
+    'the input of what undoes': {
+      nodes: {
+        a: call({ compensate: { kind: 'call', capability: 'a.b', input: expression } }),
+        fails: call({ after: ['a'] }),
+      },
+    },
+  }
+
+  it.each(Object.entries(places))(
+    'leaves %s to whoever goes on with the run',
+    async (_, { nodes, output }) => {
+      const store = createMemoryRunStore()
+      const { plan } = definePlan(planOf(nodes, output === undefined ? {} : { output }))
+      const world = new World((path) => (path === 'fails' ? TRANSIENT : path))
+      const rest = new AbortController()
+      let stopped = 0
+      const first = await goOn(store, plan, world, null, undefined, {
+        signal: rest.signal,
+        expression: async () => {
+          stopped += 1
+          rest.abort()
+          return { ok: false, error: { class: 'unknown', code: 'aborted', message: 'The run was aborted.' } }
+        },
+      })
+      expect([stopped, ENDED.has(first.state.status ?? 'proposed')]).toEqual([1, false])
+      expect(JSON.stringify(first.events)).not.toContain('aborted')
+      const { state } = await goOn(store, plan, world)
+      const lived = await run(plan, new World(world.answer))
+      expect(state.status).toBe(lived.state.status)
+      expect(['completed', 'compensated']).toContain(state.status)
+    },
+  )
 })
 
 describe('a budget', () => {

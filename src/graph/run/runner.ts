@@ -11,6 +11,7 @@
  */
 import { asError } from '../../base/errors.ts'
 import { wallEndMs } from './budgets.ts'
+import { EvaluationStopped } from './evaluate.ts'
 import { HoldingNodes } from './holding-nodes.ts'
 import { compensatedEvent } from './left-undone.ts'
 import { type Action, dueMs, nextActions, nextDueMs } from './next-actions.ts'
@@ -166,8 +167,11 @@ export class Runner {
       try {
         await work()
       } catch (error) {
-        this.#run.failure ??= asError(error)
-        this.#run.stop.abort(error)
+        // Brought to rest in the middle of an expression: who goes on evaluates it.
+        if (!(error instanceof EvaluationStopped && this.#run.stop.signal.aborted)) {
+          this.#run.failure ??= asError(error)
+          this.#run.stop.abort(error)
+        }
       }
       this.#busy.delete(key)
       this.#run.forgetStop(key)

@@ -10,6 +10,7 @@ import { UNDO } from '../plan/rights-at.ts'
 import { ask, EXPIRED, requestsFor } from './asking.ts'
 import { callOf } from './call-of.ts'
 import { DecidingNodes } from './deciding-nodes.ts'
+import { EvaluationStopped } from './evaluate.ts'
 import { Fallbacks } from './fallbacks.ts'
 import type { HoldingNodes } from './holding-nodes.ts'
 import { isFailing } from './next-actions.ts'
@@ -49,6 +50,7 @@ export class WorkingNodes {
         ? started(path, await values.keep(await this.#run.evaluator.evaluate(inputOf(node), scope, stop)))
         : { node: path, type: 'node_skipped', reason: 'condition' }
     } catch (error) {
+      if (error instanceof EvaluationStopped) return
       failure = failureOfNode(error)
       begun = started(path, NOTHING)
     }

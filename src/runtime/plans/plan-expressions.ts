@@ -18,7 +18,7 @@ export interface ExpressionParts {
 const EXPRESSION_LIMITS: Partial<Limits> = {
   fuel: 50_000_000,
   memoryBytes: 16 * 1024 * 1024,
-  wallMs: 2_000,
+  wallMs: 10_000,
   timers: 0,
 }
 

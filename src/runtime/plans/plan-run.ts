@@ -98,6 +98,7 @@ export interface PositionedEvent {
 /** How a run of a plan came to rest. */
 export type PlanOutcome = { readonly run: string; readonly used: Used } & (
   | { readonly status: 'completed'; readonly output: unknown }
+  /** `node` is empty where the output of the plan could not be made. */
   | { readonly status: 'failed'; readonly error: Failure; readonly node: string }
   | { readonly status: 'cancelled' }
   /** What was done was undone, but for the nodes in `left`. `error` is why, where it was not cancelled. */

@@ -72,6 +72,9 @@ export class EventChecks {
         if (!this.#follows(({ do: what }) => what === 'complete')) throw unfollowing(event, at)
         return this.#output(this.#parts.state.root, event.output, at, undefined)
       case 'failing':
+        if (event.node === '') return this.#withoutOutput(event, at)
+        if (!this.#follows(({ do: what }) => what === 'fail_run')) throw unfollowing(event, at)
+        return
       case 'failed':
       case 'cancelled':
       case 'compensated':
@@ -86,6 +89,18 @@ export class EventChecks {
       default:
         if (node !== undefined) return this.#ofNode(node, event as NodeEvent & RecordedEvent, at)
     }
+  }
+
+  /** It failed as its output could not be made. */
+  async #withoutOutput(event: EventOf<'failing'>, at: number): Promise<void> {
+    if (!this.#follows(({ do: what }) => what === 'complete')) throw unfollowing(event, at)
+    try {
+      await this.#outputOf(this.#parts.state.root)
+    } catch (error) {
+      failureOfNode(error)
+      return
+    }
+    throw unfollowing(event, at)
   }
 
   #left({ left, more = 0 }: EventOf<'compensated'>, at: number): void {
@@ -373,8 +388,6 @@ export function refsOf(event: RecordedEvent): readonly ValueRef[] {
 
 function endsWith(action: Action, type: RecordedEvent['type']): boolean {
   switch (type) {
-    case 'failing':
-      return action.do === 'fail_run'
     case 'undoing':
       return action.do === 'begin_undoing'
     default:
