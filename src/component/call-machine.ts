@@ -29,6 +29,8 @@ export interface CallMachineParts {
   /** The export, and its checked arguments. */
   readonly name: string
   readonly args: readonly unknown[]
+  /** Bytes that the guest was given beside them. Default none. */
+  readonly bytesIn?: number
   readonly capture: (call: string) => MachineCapture
   readonly digest: (call: string | null) => string
 }
@@ -62,9 +64,9 @@ export class CallMachine implements Machine {
 
   start({ nowMs }: MachineStart, control: TurnControl): Turn {
     if (this.#state !== 'fresh') throw this.#refuse()
-    const { instance, calls, clock, name, args } = this.#parts
+    const { instance, calls, clock, name, args, bytesIn } = this.#parts
     clock.advance(nowMs)
-    calls.begin()
+    calls.begin(bytesIn)
     return this.#turn(() => instance.enter(name, args, control))
   }
 

@@ -99,9 +99,9 @@ export class CapabilityCalls implements ComponentImports {
     return asked
   }
 
-  /** Before the call of an export. */
-  begin(): void {
-    this.#bytesIn = 0
+  /** Before the call of an export. @param bytesIn that the guest has by then */
+  begin(bytesIn = 0): void {
+    this.#bytesIn = bytesIn
     this.#bytesOut = 0
   }
 

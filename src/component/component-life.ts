@@ -34,7 +34,12 @@ export interface ComponentLifeParts {
   /** Logical time, milliseconds since the epoch. */
   readonly nowMs: number
   /** Left out, nothing of WASI is there. */
-  readonly wasi?: { readonly source: WasiSource; readonly world: ComponentWorld; readonly refuses?: boolean }
+  readonly wasi?: {
+    readonly source: WasiSource
+    readonly world: ComponentWorld
+    readonly refuses?: boolean
+    readonly collects?: boolean
+  }
   /** What an embedder puts behind imports beside. */
   readonly interfaces?: ComponentImports
   readonly monotonic: () => number
@@ -54,6 +59,8 @@ export interface ComponentLife {
   readonly calls: CapabilityCalls
   readonly clock: ModuleClock
   readonly wasi: ComponentWasi['host'] | undefined
+  /** What it made or changed in directories in memory, by absolute path as the guest sees it. */
+  readonly files: () => Readonly<Record<string, Uint8Array>>
   readonly seed: Uint8Array
 }
 
@@ -97,7 +104,7 @@ export async function openComponentLife(parts: ComponentLifeParts): Promise<Comp
       ...(starts && { starts }),
     })
     if (from !== undefined) restoreComponent({ instance, wasi: wasi?.host, calls }, from, from.state)
-    return { instance, calls, clock, wasi: wasi?.host, seed }
+    return { instance, calls, clock, wasi: wasi?.host, files: () => wasi?.files() ?? {}, seed }
   } catch (error) {
     wasi?.[DISPOSE]()
     throw error

@@ -10,6 +10,7 @@
 import { DISPOSE } from '../base/disposal.ts'
 import { CaissonError } from '../base/errors.ts'
 import { clipText } from '../base/escape-text.ts'
+import type { Limits } from '../machine/limits.ts'
 import type {
   Answer,
   Machine,
@@ -37,7 +38,9 @@ import {
 import { endOfCall, endOfOpening, fuelOf } from './component-end.ts'
 import { type ComponentLife, type ComponentLifeParts, openComponentLife } from './component-life.ts'
 import { type ComponentProgram, parseComponentProgram } from './component-program.ts'
+import { endOfCollected } from './component-result.ts'
 import type { ComponentWorld } from './component-wasi.ts'
+import { worldBytes } from './module/guest-world.ts'
 import type { PreparedComponent } from './prepare-component.ts'
 import { witOf } from './wit-value.ts'
 
@@ -67,6 +70,7 @@ export interface ComponentOutput {
 interface Life extends ComponentLife {
   readonly program: ComponentProgram
   readonly type: FunctionType
+  readonly limits: Limits
   readonly call: CallMachine
 }
 
@@ -212,13 +216,15 @@ export class ComponentMachine implements Machine {
           clock,
           name: program.export,
           args,
+          // Of one that gives what it wrote, what it was given counts the same.
+          ...(program.collects && program.world && { bytesIn: worldBytes(program.world) }),
           capture,
           digest: (name) => captureDigest(capture(name), this.#parts.engine, sha256, this.#known),
         },
         waits,
       )
       this.#state = 'open'
-      this.#life = { ...opened, program, type, call }
+      this.#life = { ...opened, program, type, limits: of.limits, call }
       return this.#life
     } catch (error) {
       letGo(opened)
@@ -226,7 +232,7 @@ export class ComponentMachine implements Machine {
     }
   }
 
-  #worldOf({ world }: ComponentProgram): ComponentLifeParts['wasi'] {
+  #worldOf({ world, collects }: ComponentProgram): ComponentLifeParts['wasi'] {
     const { wasi: source, directories = {} } = this.#parts
     if (world === null) return undefined
     if (source === undefined) throw new CaissonError('unsupported', 'This platform has no WASI.')
@@ -239,15 +245,19 @@ export class ComponentMachine implements Machine {
         `The directory ${clipText(guestPath, 200)} of the component is not in memory: give it again.`,
       )
     })
-    return { source, world: { ...world, directories: opened } }
+    return { source, world: { ...world, directories: opened }, ...(collects && { collects }) }
   }
 
   /** A turn of the call, with the end that a guest has. */
-  #told({ call, type }: Life, turn: Turn): Turn {
+  #told(life: Life, turn: Turn): Turn {
+    const { call, type, program, limits } = life
     const { end } = call
     if (turn.status === 'waiting' || end === undefined) return turn
     const { calls, logs, unhandledRejections, usage } = turn
-    return { ...endOfCall(end, type), calls, logs, unhandledRejections, usage }
+    const common = { calls, logs, unhandledRejections }
+    if (program.collects !== true) return { ...endOfCall(end, type), ...common, usage }
+    const told = endOfCollected(end, { export: program.export, type }, life, limits, usage)
+    return { ...told.end, ...common, usage: told.usage }
   }
 
   #held(what: string): Life {

@@ -16,6 +16,8 @@ export interface ComponentProgram {
   readonly args: readonly unknown[]
   /** Of WASI; null: nothing of it is there. */
   readonly world: GuestWorld | null
+  /** Its value is a `ComponentResult`: also what it wrote. */
+  readonly collects?: true
 }
 
 const MOST_ARGUMENTS = 1_000
@@ -26,10 +28,11 @@ export function parseComponentProgram(given: unknown): ComponentProgram {
   const program = given as Partial<ComponentProgram> | null | undefined
   if (typeof program !== 'object' || program?.kind !== 'component' || program.version !== 1)
     throw refuse('it is none')
-  const { export: name, args, world } = program
+  const { export: name, args, world, collects } = program
   if (typeof name !== 'string' || name.length > LONGEST_NAME) throw refuse('its export is no name')
   if (!Array.isArray(args) || args.length > MOST_ARGUMENTS) throw refuse('its arguments are no list')
   if (typeof world !== 'object') throw refuse('it has no world')
+  if (collects !== undefined && collects !== true) throw refuse('it says nothing known of what it collects')
   const problem = world === null ? undefined : worldProblem(world)
   if (problem !== undefined) throw refuse(problem)
   return program as ComponentProgram

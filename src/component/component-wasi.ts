@@ -10,8 +10,9 @@
 import { DISPOSE } from '../base/disposal.ts'
 import { exhausted } from '../machine/exhausted.ts'
 import type { Limits } from '../machine/limits.ts'
+import type { WasiTree } from '../ports/wasi-files.ts'
 import type { WasiEnd, WasiHost, WasiMissing, WasiState, WasiWait } from '../ports/wasi-host.ts'
-import type { OpenWasiTree, WasiSource } from '../ports/wasi-source.ts'
+import type { ChangedTree, OpenWasiTree, WasiSource } from '../ports/wasi-source.ts'
 import type { CapabilityCalls } from './capability-calls.ts'
 import { type ComponentImports, hostInterfaces, type ImportCall } from './component-imports.ts'
 import { type ComponentEnd, GuestExit, GuestStop } from './component-outcome.ts'
@@ -52,6 +53,8 @@ export interface ComponentWasiParts {
   readonly seed: Uint8Array
   readonly clock: ModuleClock
   readonly sha256: (bytes: Uint8Array) => Uint8Array
+  /** All that it writes to standard output is a part of its value, within `bytesOut`: no log. */
+  readonly collects?: boolean | undefined
   /** Behind HTTP. Left out, there is none. */
   readonly calls?: CapabilityCalls | undefined
   /** Of a captured guest. */
@@ -69,6 +72,8 @@ export class ComponentWasi implements Disposable {
   readonly host: WasiHost
   readonly imports: ComponentImports
   readonly #parts: ComponentWasiParts
+  /** By place, with what was changed where they are in memory. */
+  readonly #trees: readonly (WasiTree | ChangedTree)[]
   #skippedNs = 0n
   /** Whether the import that is being called waits. */
   #suspends = false
@@ -76,23 +81,26 @@ export class ComponentWasi implements Disposable {
   /** @throws CaissonError `invalid_argument`, `invalid_limit`, `quota_exceeded`, `corrupted` (the state) */
   constructor(parts: ComponentWasiParts) {
     this.#parts = parts
-    const { source, world, limits, clock, seed, sha256, calls, state } = parts
+    const { source, world, limits, clock, seed, sha256, calls, state, collects } = parts
     const nowNs = (): bigint => clock.position()
+    this.#trees = world.directories.map(({ files, open }) =>
+      open === undefined ? source.openMemoryTree(files ?? {}, nowNs) : open(nowNs),
+    )
     this.host = source.openHost(
       {
         args: world.args,
         env: world.env,
         stdin: world.stdin,
-        directories: world.directories.map(({ guestPath, writable, files, open }) => ({
+        directories: world.directories.map(({ guestPath, writable }, at) => ({
           guestPath,
           writable,
-          tree: open === undefined ? source.openMemoryTree(files ?? {}, nowNs) : open(nowNs),
+          tree: this.#trees[at] as WasiTree,
         })),
         ...(world.clock && { clock }),
         ...(world.random && { random: new ModuleRandom(seed, sha256) }),
         ...(calls && { http: new HttpCalls(calls) }),
         limits: {
-          stdoutBytes: limits.logBytes,
+          stdoutBytes: collects === true ? limits.bytesOut : limits.logBytes,
           stderrBytes: limits.logBytes,
           descriptors: DESCRIPTORS,
           resources: RESOURCES,
@@ -117,6 +125,17 @@ export class ComponentWasi implements Disposable {
   get missing(): readonly WasiMissing[] {
     const seen = new Set(this.#parts.imports.map((one) => one.interface))
     return this.host.missing([...seen].map((module) => ({ module })))
+  }
+
+  /** What was made or changed in directories in memory, by the path that it has in the guest. */
+  files(): Record<string, Uint8Array> {
+    const files: Record<string, Uint8Array> = {}
+    for (const [at, tree] of this.#trees.entries()) {
+      if (!('changed' in tree)) continue
+      const path = this.#parts.world.directories[at]?.guestPath ?? ''
+      for (const [name, bytes] of tree.changed()) files[`${path === '/' ? '' : path}/${name}`] = bytes
+    }
+    return files
   }
 
   #charged(call: ImportCall): ImportCall {

@@ -25,6 +25,7 @@ export type { PersonDecision, PersonRequest } from '../capability/person-request
 export type { FunctionType as WitFunctionType, Kind, Parameter, WitType } from '../component/abi/wit-type.ts'
 export type { HostInterfaces } from '../component/component-imports.ts'
 export type { ComponentEnd, ComponentOutcome, ComponentUsage } from '../component/component-outcome.ts'
+export type { ComponentResult } from '../component/component-result.ts'
 export type { PreparedCacheOptions } from '../component/core/prepared-cache.ts'
 export type { ModuleResult } from '../component/module/module-end.ts'
 export type {

@@ -146,17 +146,38 @@ export type ExportCall = {
 }
 
 /**
- * One call of an export of a component, which finds a logical clock and seeded randomness of WASI and nothing else of it. What
- * it returns is the output; of a `result` the value of `ok`, while `err` fails the node.
+ * One call of an export of a component, which finds a logical clock and seeded randomness of WASI, and of the rest what
+ * `wasi` says. What it returns is the output; of a `result` the value of `ok`, while `err` fails the node. With `wasi` the
+ * output is `{ exitCode, value, stdout, stderr, files }`.
  */
 export interface ComponentNode extends EffectBase, WasmSource {
   readonly kind: 'component'
   /** `run`, or `example:shop/prices@1.0.0#lookup` for a function of an interface. */
   readonly export: string
   readonly args?: readonly Template[]
+  readonly wasi?: ComponentNodeWasi
   /** What it may call, as imports of the interfaces that are named so. */
   readonly grants?: readonly PlanGrant[]
   readonly limits?: Readonly<Record<string, number>>
+}
+
+/** What a component finds of WASI beside time and randomness. What is left out is not there. */
+export interface ComponentNodeWasi {
+  /** The first is the program's name. What is no text is given as JSON. */
+  readonly args?: readonly Template[]
+  readonly env?: Readonly<Record<string, Template>>
+  /** As of a module. */
+  readonly stdin?: Template
+  /** Files that it finds, by their paths in its directory. */
+  readonly files?: Readonly<Record<string, Template>>
+  /** Where it finds its directory, which is in memory. Default `/`; without it, `files` and `writes` there is none. */
+  readonly directory?: string
+  /** Files of its directory that are in the output, by their paths. One that is not there fails the node. */
+  readonly writes?: Readonly<Record<string, BytesForm>>
+  /** What the output has of standard output. Default `text`. */
+  readonly stdout?: BytesForm
+  /** `zero`, the default: any other code fails the node. `any`: the output says which it was. */
+  readonly exit?: 'zero' | 'any'
 }
 
 /** One call of a capability. Its result is the output. */

@@ -1,7 +1,7 @@
 /** Nodes that are WebAssembly: WASI modules and components. See `node-kinds.ts`. */
 import { isDigest } from '../../base/digest.ts'
 import type { GuestKind } from './guest-kind.ts'
-import type { ComponentNode, ModuleNode, PlanGrant, Template, WasmSource } from './plan.ts'
+import type { ComponentNode, ComponentNodeWasi, ModuleNode, PlanGrant, Template, WasmSource } from './plan.ts'
 import { type PlanProblems, pointerTo } from './plan-problem.ts'
 import { either, fields, list, oneOf, record, type Shape, text } from './shape.ts'
 
@@ -67,13 +67,9 @@ const FILE_PATHS = {
   max: MOST_FILES,
 }
 
-export const MODULE_KIND: GuestKind<ModuleNode> = {
-  description: 'A WASI preview-1 command in a world of its own.',
-  members: ({ template, grants, limits }) => ({
-    ...WASM,
-    entry: CALLS,
-    startUp: CALLS,
-    missing: oneOf(['refuse', 'trap']),
+/** What a guest finds of WASI, and what of it is in the output. */
+function worldMembers(template: Shape): Readonly<Record<string, Shape>> {
+  return {
     args: list(template, { max: MOST_ARGUMENTS }),
     env: record(template, {
       pattern: NAME.source,
@@ -89,8 +85,19 @@ export const MODULE_KIND: GuestKind<ModuleNode> = {
       what: 'an absolute path, such as "/work"',
     }),
     writes: record(FORM, FILE_PATHS),
-    stdout: oneOf(['text', 'json', 'bytes']),
+    stdout: FORM,
     exit: oneOf(['zero', 'any']),
+  }
+}
+
+export const MODULE_KIND: GuestKind<ModuleNode> = {
+  description: 'A WASI preview-1 command in a world of its own.',
+  members: ({ template, grants, limits }) => ({
+    ...WASM,
+    entry: CALLS,
+    startUp: CALLS,
+    missing: oneOf(['refuse', 'trap']),
+    ...worldMembers(template),
     grants,
     limits,
   }),
@@ -143,21 +150,40 @@ export const COMPONENT_KIND: GuestKind<ComponentNode> = {
     ...WASM,
     export: text({ min: 1, max: 1_000 }, 'Name of the function: "run", or "example:shop/prices#lookup".'),
     args: list(template, { max: MOST_ARGUMENTS }),
+    wasi: fields(worldMembers(template), []),
     grants,
     limits,
   }),
   required: ['export'],
   check: checkWasm,
-  templates: ['args'],
-  inputOf: ({ args = [] }) => args,
+  templates: ['args', 'wasi'],
+  inputOf: ({ args = [], wasi }) => (wasi === undefined ? args : { args, wasi: worldInput(wasi) }),
   words: (node) => `${node.export} of ${wasmWords(node)}`,
-  shown: ['args'],
-  identityOf: ({ kind, wasm = null, export: name, grants = [] }) => ({
+  shown: ['args', 'wasi'],
+  identityOf: ({ kind, wasm = null, export: name, grants = [], wasi }) => ({
     kind,
     wasm,
     export: name,
     ...granted(grants),
+    // One without is what it was before there was any.
+    ...(wasi && { wasi: worldIdentity(wasi) }),
   }),
+}
+
+/** What is evaluated of it when the node starts. */
+function worldInput({ args = [], env = {}, stdin = null, files = {} }: ComponentNodeWasi): Template {
+  return { args, env, stdin, files }
+}
+
+/** The rest. */
+function worldIdentity(wasi: ComponentNodeWasi): Template {
+  const { directory = '/', writes = {}, stdout = 'text', exit = 'zero' } = wasi
+  return { directory: hasDirectory(wasi) ? directory : null, writes, stdout, exit }
+}
+
+/** Whether a component finds a directory: only where something says so. */
+export function hasDirectory({ files, directory, writes }: ComponentNodeWasi): boolean {
+  return files !== undefined || directory !== undefined || writes !== undefined
 }
 
 /** What it may call is a part of what it does. One that may call nothing is what it was before there were grants. */

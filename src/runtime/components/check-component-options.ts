@@ -56,6 +56,7 @@ const RUN: OptionChecks<RunComponentOptions> = {
   export: [isShortText, `a text of at most ${LONGEST_NAME} characters`],
   args: listOf('values, one for each parameter'),
   name: [isShortText, `a text of at most ${LONGEST_NAME} characters`],
+  collect: trueOrFalse,
   stateDigest: trueOrFalse,
   run: aText,
   scope: [isTexts, 'a list of texts'],

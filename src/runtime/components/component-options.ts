@@ -81,6 +81,12 @@ export interface RunComponentOptions
   readonly args?: readonly unknown[]
   /** What it is called where it is shown. Default `component`. */
   readonly name?: string
+  /**
+   * Whether the value of one that completed is a `ComponentResult`: beside what its export gave, all that it wrote, and what
+   * it exited with, whether or not that is success. It counts in `limits.bytesOut` then, and what it is given of WASI in
+   * `limits.bytesIn`. Default false.
+   */
+  readonly collect?: boolean
 }
 
 /** Options of a kept run of a component that is gone on with. */

@@ -2,10 +2,12 @@
 import { describe, expect, it } from 'vitest'
 import { createMemoryRunStore } from '../../../host-bindings/store/memory-run-store.ts'
 import { readSample } from '../../../scripts/samples/read-sample.ts'
-import { openRuntime } from '../../entry/node.ts'
+import { type ComponentResult, openRuntime } from '../../entry/node.ts'
+import type { GuestOutcome } from '../guest-runs.ts'
 
 const types = await readSample('types-c')
 const tool = await readSample('tool-c')
+const probe = await readSample('wasi-probe-c')
 const echoNow = {
   name: 'hostCall',
   description: 'Says what it is told.',
@@ -68,6 +70,56 @@ describe('a component that is run', () => {
   })
 })
 
+describe('a component whose output is collected', () => {
+  const wasi = { directories: { '/out': { files: { 'before.txt': 'b' }, writable: true } } }
+  const text = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes)
+
+  it('gives what it wrote beside what its export gave, and what it exited with', async () => {
+    await using runtime = await openRuntime()
+    const wrote = await runtime.runComponent(probe, { args: ['write /out/a.txt'], wasi, collect: true })
+    const { value, files } = resultOf(wrote)
+    expect([value, Object.keys(files), text(files['/out/a.txt'])]).toEqual([
+      'written',
+      ['/out/a.txt'],
+      'written by a guest\n',
+    ])
+    expect(wrote.usage).toMatchObject({ bytesIn: 1, bytesOut: 19 })
+    const said = resultOf(await runtime.runComponent(probe, { args: ['print a'], wasi, collect: true }))
+    expect([text(said.stdout), said.exitCode]).toEqual(['a\n', 0])
+    const exited = resultOf(await runtime.runComponent(probe, { args: ['exit 1'], wasi, collect: true }))
+    expect(exited).toMatchObject({ exitCode: 1, value: null })
+    expect(await runtime.runComponent(probe, { args: ['none'], wasi, collect: true })).toMatchObject({
+      status: 'failed',
+      error: { name: 'Err' },
+    })
+  })
+
+  it('writes no more than bytesOut, and has no log in the place of standard output', async () => {
+    await using runtime = await openRuntime()
+    const run = (action: string, limits: object): Promise<GuestOutcome> =>
+      runtime.runComponent(probe, { args: [action], wasi, collect: true, limits })
+    for (const action of ['print twenty characters...', 'write /out/a.txt'])
+      expect(await run(action, { bytesOut: 15 })).toMatchObject({ status: 'exhausted', limit: 'bytes' })
+    const printed = resultOf(await run('print twenty characters', { logBytes: 5 }))
+    expect(text(printed.stdout)).toBe('twenty characters\n')
+    const complained = await run('complain twenty characters', { logBytes: 5 })
+    expect(text(resultOf(complained).stderr)).toBe('twent')
+    expect(complained.usage.logsDropped).toBeGreaterThan(0)
+  })
+
+  it('is kept, and its end is told again', async () => {
+    await using runtime = await openRuntime({ store: createMemoryRunStore() })
+    const ran = await runtime.runComponent(probe, { args: ['print a'], wasi, collect: true, run: 'kept' })
+    const again = await runtime.resumeComponent('kept', probe)
+    expect(resultOf(again)).toEqual(resultOf(ran))
+  })
+
+  function resultOf(outcome: GuestOutcome): ComponentResult {
+    expect(outcome).toMatchObject({ status: 'completed' })
+    return (outcome as { readonly value?: unknown }).value as ComponentResult
+  }
+})
+
 describe('options', () => {
   it.each([
     ['openComponent', { grant: ['hostCall'] }],
@@ -75,6 +127,7 @@ describe('options', () => {
     ['openComponent', { wasi: { directories: { '/a': { file: {} } } } }],
     ['runComponent', { stdin: 'x' }],
     ['runComponent', { wasi: { stdin: 5 } }],
+    ['runComponent', { collect: 1 }],
     ['runComponent', { args: 'a' }],
     ['runModule', { grant: ['hostCall'] }],
     ['runModule', { env: { A: 1 } }],

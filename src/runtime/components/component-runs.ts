@@ -7,6 +7,7 @@
 import { CaissonError } from '../../base/errors.ts'
 import { ComponentMachine } from '../../component/component-machine.ts'
 import type { ComponentProgram } from '../../component/component-program.ts'
+import { isCommand } from '../../component/component-result.ts'
 import type { ExportedFunction } from '../../component/component-shape.ts'
 import { checkProgramSize } from '../../component/module/module-program.ts'
 import type { PreparedComponent } from '../../component/prepare-component.ts'
@@ -33,15 +34,15 @@ import type { ResumeComponentOptions, RunComponentOptions } from './component-op
 /** What the runtime lends. */
 export interface ComponentRunsParts extends GuestRunsParts, ComponentCodeParts {}
 
-type Preparing = Pick<RunComponentOptions, 'grants' | 'limits' | 'signal' | 'cache' | 'onProgress' | 'wasi'>
+type Preparing = Pick<
+  RunComponentOptions,
+  'grants' | 'limits' | 'signal' | 'cache' | 'onProgress' | 'wasi' | 'collect'
+>
 
 interface WantedComponent {
   readonly guest: GuestCode
   readonly prepared: PreparedComponent
 }
-
-/** The entry of a command of WASI 0.2. */
-const COMMAND = /^wasi:cli\/run@[^#]*#run$/
 
 export class ComponentRuns {
   readonly #parts: ComponentRunsParts
@@ -117,13 +118,14 @@ export class ComponentRuns {
       export: options.export ?? defaultExport(shape.exports),
       args: copyValue(args, { bytes: start.limits.bytesIn, nodes, depth }, 'args'),
       world,
+      ...(options.collect === true && { collects: true }),
     }
     return { ...start, fileName: name, program }
   }
 
   async #component(wasm: Uint8Array, options: Preparing): Promise<WantedComponent> {
     const { platform, bounds, gateFor } = this.#parts
-    const { grants, wasi } = options
+    const { grants, wasi, collect = false } = options
     // Of the capabilities alone: what it waits for is a part of what it is.
     const { capabilities } = gateFor({ ...(grants && { grants }) }, 'draft', ASK_NOBODY)
     const code = await componentCode(this.#parts, wasm, capabilities, options, this.#kept)
@@ -134,7 +136,7 @@ export class ComponentRuns {
     const guest: GuestCode = {
       engine,
       basePages: () => PageTree.empty,
-      tellsOutput: false,
+      tellsOutput: collect,
       open: (syncCalls, onDispose) =>
         new ComponentMachine({
           engine,
@@ -176,7 +178,7 @@ function ofTheComponent(error: unknown): unknown {
 /** A function `run`, or what runs a command. */
 function defaultExport(exports: readonly ExportedFunction[]): string {
   const names = exports.map(({ name }) => name)
-  return names.includes('run') ? 'run' : (names.find((name) => COMMAND.test(name)) ?? 'run')
+  return names.includes('run') ? 'run' : (names.find(isCommand) ?? 'run')
 }
 
 /** @throws CaissonError `invalid_argument` */

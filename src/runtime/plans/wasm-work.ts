@@ -21,6 +21,7 @@ import type { RepeatOptions, ResumeOptions, RunOptions } from '../options.ts'
 import type { Outcome } from '../outcome.ts'
 import type { ModuleRuns } from '../wasi/module-runs.ts'
 import { MOST_SUSPENDABLE } from '../wasi/most-suspendable.ts'
+import { componentEnd, componentOptions } from './component-node.ts'
 import { moduleEnd, moduleOptions } from './module-node.ts'
 
 /** What the runtime lends. */
@@ -84,13 +85,9 @@ const MODULES: WasmKind<ModuleNode, Parameters<ModuleRuns['run']>[1]> = {
 
 const COMPONENTS: WasmKind<ComponentNode, Parameters<ComponentRuns['run']>[1]> = {
   runs: (tools) => tools.components() as Promise<KindRuns<Parameters<ComponentRuns['run']>[1]>>,
-  started: (node, input) => ({
-    export: node.export,
-    args: input as readonly unknown[],
-    wasi: { clock: true, random: true },
-  }),
+  started: componentOptions,
   prepared: () => ({}),
-  ended: (_node, outcome) => outcome,
+  ended: componentEnd,
 }
 
 const KINDS: Readonly<Record<RegisteredNode['kind'], unknown>> = { module: MODULES, component: COMPONENTS }
