@@ -11,6 +11,7 @@
  * 2. The work is bounded by the size of the input, goes in pieces that leave the host's loop its turns, and can be
  *    stopped between them.
  */
+import type { Digest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
 import { clipText } from '../base/escape-text.ts'
 import { parseModule } from '../wasm/binary.ts'
@@ -48,6 +49,8 @@ export interface PrepareOptions {
   readonly cache?: PreparedCache | undefined
   /** Left out, its guests wait in no import. */
   readonly waits?: WaitOptions | undefined
+  /** SHA-256 of the bytes, given with a copy that nobody else has: neither is made again. */
+  readonly digest?: Digest | undefined
 }
 
 /** How a component is made suspendable in some of its imports. */
@@ -99,11 +102,11 @@ export async function meterComponent(
   options: PrepareOptions,
   monotonic: () => number,
 ): Promise<MeteredComponent> {
+  const { cache, profile, maxMemoryPages, digest } = options
   // Of a copy that nobody else has: the work leaves turns in which bytes could change that were checked before.
   // (`slice` of a Buffer would be a view.)
-  const bytes = new Uint8Array(given)
+  const bytes = digest === undefined ? new Uint8Array(given) : given
   inspectBinary(bytes, 'component')
-  const { cache, profile, maxMemoryPages } = options
   if (cache === undefined) return meterNew(bytes, options, monotonic)
   let made: MeteredComponent | undefined
   const how = [
@@ -112,7 +115,7 @@ export async function meterComponent(
     ...describeCoreOptions({ profile, maxMemoryPages, ...SHARED }),
     options.waits?.key ?? '',
   ]
-  const { data, parts } = await cache.prepare({ bytes, how }, async () => {
+  const { data, parts } = await cache.prepare({ bytes, digest, how }, async () => {
     made = await meterNew(bytes, options, monotonic)
     const { parsed, cores } = made
     return {

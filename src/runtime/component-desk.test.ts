@@ -52,6 +52,23 @@ describe('components of a runtime', () => {
     expect([puts(), new Set(names).size]).toEqual([2, 2])
   })
 
+  it('are kept for those who open them with the same key alone', async () => {
+    const { store, puts } = openWatchedStore()
+    const bytes = await readSample('tool-c')
+    const interfaces = { $root: { hostCall: (_name: string, json: string) => json } }
+    await using runtime = await openRuntime()
+    const open = async (key: number): Promise<number> => {
+      const cache = { store, key: new Uint8Array(32).fill(key) }
+      const component = await runtime.openComponent(bytes, { interfaces, cache })
+      expect(await component.call('run', ['a'])).toMatchObject({ status: 'completed' })
+      component[Symbol.dispose]()
+      return puts()
+    }
+    expect([await open(1), await open(1), await open(2), await open(2), await open(1)]).toEqual([
+      1, 1, 2, 2, 2,
+    ])
+  })
+
   it('are refused for what they are not', async () => {
     await using runtime = await openRuntime()
     const module = await readSample('module-as')

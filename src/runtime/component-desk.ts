@@ -2,19 +2,22 @@
  * Components, as the runtime offers them: loaded with the first one, so that who runs none does not download it.
  */
 import { CaissonError } from '../base/errors.ts'
+import { loadOnce } from '../base/load-once.ts'
 import type { OpenComponent } from '../component/open-component.ts'
 import type { PrebuiltComponent } from '../component/prebuilt-manifest.ts'
-import type { PreparedComponents } from './components/component-code.ts'
 import type { ComponentOpenerParts } from './components/component-opener.ts'
 import type { OpenComponentOptions } from './components/component-options.ts'
 import type { ComponentRuns, ComponentRunsParts } from './components/component-runs.ts'
+import type { PreparedComponents } from './components/prepared-components.ts'
 import { limitsOf } from './machine-start.ts'
 
 type ComponentDeskParts = ComponentOpenerParts & ComponentRunsParts
 
 export class ComponentDesk {
   readonly #parts: ComponentDeskParts
-  readonly #kept: PreparedComponents = new Map()
+  readonly #opener = loadOnce(() => import('./components/component-opener.ts'))
+  readonly #keeper = loadOnce(() => import('./components/prepared-components.ts'))
+  #kept: PreparedComponents | undefined
   #runs: ComponentRuns | undefined
   #closed = false
 
@@ -33,8 +36,8 @@ export class ComponentDesk {
     }
     limitsOf(options.limits, this.#parts.bounds)
     this.#checkOpen()
-    const { openComponent } = await import('./components/component-opener.ts')
-    const component = await openComponent(this.#parts, source, options, this.#kept)
+    const { openComponent } = await this.#opener()
+    const component = await openComponent(this.#parts, source, options, await this.#prepared())
     this.#checkOpen()
     return component
   }
@@ -42,9 +45,17 @@ export class ComponentDesk {
   /** Those that are run to their end. @throws CaissonError `disposed` */
   async runs(): Promise<ComponentRuns> {
     const { ComponentRuns } = await import('./components/component-runs.ts')
-    this.#checkOpen()
-    this.#runs ??= new ComponentRuns(this.#parts, this.#kept)
+    const kept = await this.#prepared()
+    this.#runs ??= new ComponentRuns(this.#parts, kept)
     return this.#runs
+  }
+
+  /** What was prepared before. @throws CaissonError `disposed` */
+  async #prepared(): Promise<PreparedComponents> {
+    const { PreparedComponents } = await this.#keeper()
+    this.#checkOpen()
+    this.#kept ??= new PreparedComponents()
+    return this.#kept
   }
 
   #checkOpen(): void {
@@ -53,7 +64,7 @@ export class ComponentDesk {
 
   /** Takes no further component. Instances that are open are their holders'. */
   close(): void {
-    this.#kept.clear()
+    this.#kept?.clear()
     this.#closed = true
   }
 }

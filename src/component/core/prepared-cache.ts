@@ -12,6 +12,7 @@
  * 5. Digests over much are taken in pieces that leave the host's loop its turns.
  */
 import { toHex } from '../../base/bytes.ts'
+import type { Digest } from '../../base/digest.ts'
 import { CaissonError } from '../../base/errors.ts'
 import type { CheckpointPorts } from '../../ports/checkpoint-ports.ts'
 import type { HashStream } from '../../ports/hash.ts'
@@ -32,11 +33,14 @@ export interface PreparedCacheOptions {
 /** What is prepared, and all that the result depends on beside its bytes. */
 export interface PreparedWork {
   readonly bytes: Uint8Array
+  /** Their SHA-256, where it was taken before. */
+  readonly digest?: Digest | undefined
   /** Plain JSON, in a fixed order: kind, rules and versions of the tools, every option. */
   readonly how: readonly unknown[]
 }
 
 const KEY_BYTES = 32
+const DIGEST_PREFIX = 'sha256:'
 const DEFAULT_MOST: number = 256 * 1024 * 1024
 /** Some milliseconds of digesting, on a slow host. */
 const PIECE_BYTES: number = 2 * 1024 * 1024
@@ -74,10 +78,10 @@ export class PreparedCache {
     return built
   }
 
-  async #nameOf({ bytes, how }: PreparedWork): Promise<Uint8Array> {
+  async #nameOf({ bytes, digest, how }: PreparedWork): Promise<Uint8Array> {
     const { hash } = this.#ports
-    const input = await this.#over(hash.openSha256(), bytes)
-    return hash.hmacSha256(this.#nameKey, encode(JSON.stringify([ENTRY_FORMAT, toHex(input), ...how])))
+    const input = digest?.slice(DIGEST_PREFIX.length) ?? toHex(await this.#over(hash.openSha256(), bytes))
+    return hash.hmacSha256(this.#nameKey, encode(JSON.stringify([ENTRY_FORMAT, input, ...how])))
   }
 
   async #read(name: Uint8Array): Promise<PreparedParts | undefined> {

@@ -4,8 +4,10 @@
  * Invariants
  * 1. Its engine id names its bytes, the capabilities that it waits for and the tool that makes it wait.
  * 2. What cannot wait where it has to is refused by name before anything of the component runs.
+ * 3. What is prepared are the bytes that its digest was taken of: a copy of them, or, where they were prepared before, none
+ *    is needed.
  */
-import { digestOf } from '../../base/digest.ts'
+import { toHex } from '../../base/bytes.ts'
 import { CaissonError } from '../../base/errors.ts'
 import type { GuestCapability } from '../../capability/call.ts'
 import type { Capability } from '../../capability/capability.ts'
@@ -14,6 +16,7 @@ import { inputJsonSchemaOf, type JsonSchema, outputJsonSchemaOf } from '../../ca
 import type { CapabilitySchemas } from '../../component/capability-calls.ts'
 import { CapabilityPlaces } from '../../component/capability-places.ts'
 import { componentEngine } from '../../component/component-engine.ts'
+import type { SuspendingImport } from '../../component/core/core-manifest.ts'
 import { prepareCore } from '../../component/core/prepare-core.ts'
 import { prepareCoreInWorker } from '../../component/core/prepare-in-worker.ts'
 import { PreparedCache } from '../../component/core/prepared-cache.ts'
@@ -31,7 +34,9 @@ import type { Limits } from '../../machine/limits.ts'
 import type { ModuleTools } from '../../ports/module-tools.ts'
 import { neutralPageTools } from '../../snapshot/neutral-page-tools.ts'
 import type { Platform } from '../platform.ts'
+import { type ComponentBytes, componentBytes } from './component-bytes.ts'
 import type { OpenComponentOptions } from './component-options.ts'
+import type { PreparedComponents } from './prepared-components.ts'
 
 /** What preparing takes. */
 export interface ComponentCodeParts {
@@ -50,13 +55,8 @@ export interface ComponentCode {
   prepare(limits: Pick<Limits, 'memoryBytes'>): Promise<PreparedComponent>
 }
 
-/** Components that were prepared, by all that their preparation depends on; the oldest first. */
-export type PreparedComponents = Map<string, PreparedComponent>
-
 type Preparing = Pick<OpenComponentOptions, 'cache' | 'signal' | 'onProgress'>
 
-/** How many of them are kept. */
-const KEEP = 8
 /** Why a component does not wait, and what to do. */
 const NO_TOOL =
   'Here is no tool that makes it wait: install the package binaryen, or open what `caisson build --suspend NAME` wrote. A capability with `sync` needs no waiting.'
@@ -73,71 +73,79 @@ export async function componentCode(
   options: Preparing,
   kept: PreparedComponents,
 ): Promise<ComponentCode> {
-  const given = source instanceof Uint8Array ? new Uint8Array(source) : source
+  const { sha256 } = parts.platform.pageTools ?? neutralPageTools
+  // Before anybody else has a turn.
+  const given =
+    source instanceof Uint8Array ? componentBytes(source, sha256, (digest) => kept.knows(digest)) : undefined
   const modules = await parts.platform.modules?.()
   const places = new CapabilityPlaces(capabilities)
   const waits = waitsOf(capabilities, modules, options)
-  const { sha256 } = parts.platform.pageTools ?? neutralPageTools
-  const digest = given instanceof Uint8Array ? digestOf(sha256(given)) : given.manifest.component
-  const engine = await engineOf(given, digest, waits)
+  const code =
+    given === undefined
+      ? codeOfBuilt(source as PrebuiltComponent)
+      : await codeOfBytes(parts, given, waits, options, kept)
   return {
-    engine,
+    engine: code.engine,
     modules,
     schemas: (capability) => schemasOf(parts.table.find(capability)),
     prepare: async ({ memoryBytes }) => {
-      const key = `${digest} ${waits?.key} ${memoryBytes}`
-      const isBuilt = !(given instanceof Uint8Array)
-      const known = isBuilt ? undefined : kept.get(key)
-      const prepared = known ?? (await prepare(parts, given, memoryBytes, waits, options))
-      if (!isBuilt) keep(kept, key, prepared)
+      const prepared = await code.prepare(memoryBytes)
       checkWaits(
         prepared,
         { isAwaited: (wanted) => places.isAwaited(wanted) },
-        isBuilt ? NOT_BUILT_FOR_IT : waits === undefined ? NO_TOOL : undefined,
+        given === undefined ? NOT_BUILT_FOR_IT : waits === undefined ? NO_TOOL : undefined,
       )
       return prepared
     },
   }
 }
 
-/** @throws CaissonError `invalid_component`; `corrupted` for what is not as it was built */
-async function engineOf(
-  source: Uint8Array | PrebuiltComponent,
-  digest: string,
-  waits: WaitOptions | undefined,
-): Promise<string> {
-  if (!(source instanceof Uint8Array))
-    return componentEngine(digest, suspendedAt(source), source.manifest.suspendedBy)
-  return componentEngine(
-    digest,
-    waits === undefined ? [] : await awaitedImportsOf(source, waits),
-    waits?.tool,
-  )
+interface NamedCode {
+  readonly engine: string
+  prepare(memoryBytes: number): Promise<PreparedComponent>
 }
 
-function keep(kept: PreparedComponents, key: string, prepared: PreparedComponent): void {
-  kept.delete(key)
-  kept.set(key, prepared)
-  const [oldest] = kept.keys()
-  if (kept.size > KEEP && oldest !== undefined) kept.delete(oldest)
+/** @throws CaissonError `corrupted` for what is not as it was built */
+function codeOfBuilt(built: PrebuiltComponent): NamedCode {
+  const { component, suspendedBy } = built.manifest
+  return {
+    engine: componentEngine(component, suspendedAt(built), suspendedBy),
+    prepare: (memoryBytes) => loadPrebuilt(built, Math.floor(memoryBytes / PAGE)),
+  }
 }
 
-async function prepare(
-  { profile, platform }: ComponentCodeParts,
-  source: Uint8Array | PrebuiltComponent,
-  memoryBytes: number,
+/** @throws CaissonError `invalid_component`; `invalid_argument` for a cache that is none */
+async function codeOfBytes(
+  { platform, profile }: ComponentCodeParts,
+  bytes: ComponentBytes,
   waits: WaitOptions | undefined,
-  { onProgress, signal, cache: given }: Preparing,
-): Promise<PreparedComponent> {
-  const maxMemoryPages = Math.floor(memoryBytes / PAGE)
-  if (!(source instanceof Uint8Array)) return loadPrebuilt(source, maxMemoryPages)
-  const { checkpoints, clock } = platform
-  const cache = given && checkpoints && new PreparedCache(given, checkpoints)
-  return prepareComponent(
-    source,
-    { profile, maxMemoryPages, cache, waits, ...(onProgress && { onProgress }), ...(signal && { signal }) },
-    clock.monotonic,
-  )
+  { onProgress, signal, cache: granted }: Preparing,
+  kept: PreparedComponents,
+): Promise<NamedCode> {
+  const { checkpoints, clock, pageTools = neutralPageTools } = platform
+  const cache = granted && checkpoints && new PreparedCache(granted, checkpoints)
+  const trust = cache && granted ? toHex(pageTools.sha256(granted.key)) : ''
+  const { digest } = bytes
+  const how = `${trust}\n${waits?.key ?? ''}`
+  const awaited = (): Promise<readonly SuspendingImport[]> | [] =>
+    waits === undefined ? [] : awaitedImportsOf(bytes.copy(), waits)
+  const engine = kept.engineOf(digest, how) ?? componentEngine(digest, await awaited(), waits?.tool)
+  return {
+    engine,
+    async prepare(memoryBytes) {
+      const known = kept.find({ digest, how, memoryBytes })
+      if (known !== undefined) return known
+      const maxMemoryPages = Math.floor(memoryBytes / PAGE)
+      const shown = { ...(onProgress && { onProgress }), ...(signal && { signal }) }
+      const prepared = await prepareComponent(
+        bytes.copy(),
+        { profile, maxMemoryPages, cache, waits, digest, ...shown },
+        clock.monotonic,
+      )
+      kept.keep({ digest, how, memoryBytes, engine, prepared })
+      return prepared
+    },
+  }
 }
 
 /** How the component is made suspendable; undefined where no capability is awaited, or the platform has no tool for it. */

@@ -21,9 +21,10 @@ import type { RuntimeOptions } from '../options.ts'
 import { DEFAULT_DOMAIN } from '../run-owner.ts'
 import { grantedWorld } from '../wasi/granted-world.ts'
 import { checkOpenComponent } from './check-component-options.ts'
-import { type ComponentCodeParts, componentCode, type PreparedComponents } from './component-code.ts'
+import { type ComponentCodeParts, componentCode } from './component-code.ts'
 import type { ComponentWasiOptions, OpenComponentOptions } from './component-options.ts'
 import { HeldComponent } from './held-component.ts'
+import type { PreparedComponents } from './prepared-components.ts'
 
 export interface ComponentOpenerParts extends ComponentCodeParts {
   readonly bounds: LimitBounds

@@ -28,8 +28,9 @@ import { limitsOf, machineStart } from '../machine-start.ts'
 import type { RepeatOptions } from '../options.ts'
 import { grantedWorld } from '../wasi/granted-world.ts'
 import { checkResumeComponent, checkRunComponent } from './check-component-options.ts'
-import { type ComponentCodeParts, componentCode, type PreparedComponents } from './component-code.ts'
+import { type ComponentCodeParts, componentCode } from './component-code.ts'
 import type { ResumeComponentOptions, RunComponentOptions } from './component-options.ts'
+import type { PreparedComponents } from './prepared-components.ts'
 
 /** What the runtime lends. */
 export interface ComponentRunsParts extends GuestRunsParts, ComponentCodeParts {}
