@@ -92,6 +92,40 @@ describe('a command whose start is kept', () => {
     expect(outcome.status).toBe('completed')
   })
 
+  it('is not left on another way than the one that was seen, and not out of a stack that cannot be told', async () => {
+    const source = (body: string): Uint8Array =>
+      assemble(`(module
+        (import "wasi_snapshot_preview1" "fd_read" (func $read (param i32 i32 i32 i32) (result i32)))
+        (import "wasi_snapshot_preview1" "args_sizes_get" (func $args (param i32 i32) (result i32)))
+        (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+        (memory (export "memory") 1)
+        (func $in (drop (call $read (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 8))))
+        (func $one (result i32) (call $in) (i32.const 1))
+        (func $two (result i32) (call $in) (i32.const 2))
+        (func $deep (param $left i32) (result i32)
+          (if (result i32) (local.get $left)
+            (then (i32.add (i32.const 1) (call $deep (i32.sub (local.get $left) (i32.const 1)))))
+            (else (call $one))))
+        ${body})`)
+    const branches = source(`(func (export "_start")
+      (drop (call $args (i32.const 16) (i32.const 20)))
+      (call $exit (i32.add (i32.const 40) (if (result i32) (i32.eq (i32.load (i32.const 16)) (i32.const 1))
+        (then (call $one)) (else (call $two))))))`)
+    const module = await runtime.prepareModule(branches, { limits, startImage: {} })
+    const codeWith = async (args: string[]): Promise<unknown> =>
+      runtime
+        .runModule(module, { limits, args, startUp: [] })
+        .then((outcome) => outcome.status === 'completed' && (outcome.value as { exitCode: number }).exitCode)
+    expect([await codeWith([]), await codeWith([]), await codeWith(['x']), await codeWith(['x'])]).toEqual([
+      41, 41, 42, 42,
+    ])
+    const deep = source('(func (export "_start") (call $exit (call $deep (i32.const 1500))))')
+    await expect(runtime.prepareModule(deep, { limits, startImage: {} })).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('too deep'),
+    })
+  })
+
   it('has to read standard input before it asks for anything else', async () => {
     const eager = assemble('(module (func (export "_start")))')
     await expect(runtime.prepareModule(eager, { startImage: {} })).rejects.toMatchObject({

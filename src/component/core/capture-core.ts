@@ -3,7 +3,7 @@
  *
  * Invariants
  * 1. What is captured is all of its state: the memory, every mutable global, and where it is suspended. A guest with
- *    state that cannot be seen (`captureObstacles`) is refused by name.
+ *    state that cannot be seen (`captureObstacles`, the bits of a NaN) is refused by name.
  * 2. A restored guest has exactly the captured memory: pages that are not named are those of the base image.
  * 3. Everything in a capture is checked before any of it is used; a guest that refused one is not to be run.
  */
@@ -67,10 +67,22 @@ export function captureCore(guest: CapturedGuest, known: PageTree, same?: SamePa
     const [obstacle] = manifest.captureObstacles
     if (obstacle !== undefined) throw cannot(obstacle)
   }
+  const nan = keepsNaN(guest)
+  if (nan !== undefined) throw cannot(nan)
   const memory = coreMemory(guest)
   const bytes = memory === undefined ? new Uint8Array(0) : new Uint8Array(memory.buffer)
   const changes = dirtyPages(bytes, known, [{ start: 0, end: bytes.length }], same)
   return { memoryBytes: bytes.length, changes, state: stateOf(guest) }
+}
+
+/**
+ * Why a guest cannot be captured now: of a NaN the host gets no bits, and a guest can look at them.
+ * @returns undefined where nothing of the kind is in its globals
+ */
+export function keepsNaN(guest: CapturedGuest): string | undefined {
+  const isNaNOf = (instance: CoreInstance): boolean =>
+    instance.manifest.globals.some(({ name }) => Number.isNaN(globalOf(instance, name).value))
+  return guest.instances.some(isNaNOf) ? 'keeps a NaN in a global' : undefined
 }
 
 function stateOf(guest: CapturedGuest): CoreState {

@@ -100,7 +100,7 @@ export class CoreGuest {
     return this.#gauge?.consumed ?? 0
   }
 
-  /** Whether a memory or a table was not allowed to grow. */
+  /** Whether a memory or a table was not allowed to grow, in the turn that ran last. */
   get memoryRefused(): boolean {
     return this.#memoryRefused
   }
@@ -316,6 +316,7 @@ export class CoreGuest {
     gauge.begin(this.#options.stackBytes, control.deadline, control.aborted)
     this.#inTurn = true
     this.#nesting = 1
+    this.#memoryRefused = false
     this.#crossings.reset()
     let end: CoreEnd
     try {

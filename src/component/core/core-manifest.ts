@@ -59,6 +59,11 @@ export interface CoreManifest {
   readonly constants: readonly LoweredConstant[]
   /** Imports at which it can be suspended, empty where it was not made suspendable. */
   readonly suspends: readonly SuspendingImport[]
+  /**
+   * The functions that were made suspendable, by their place among those that the module defines: it may be suspended
+   * while these are at work, and no others. Left out where all were that can be on the way.
+   */
+  readonly unwinds?: readonly number[]
   /** Whether `caisson.start` has to be called once, first, under limits. */
   readonly hasStart: boolean
   readonly functions: number

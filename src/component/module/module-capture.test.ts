@@ -37,6 +37,32 @@ describe('a captured module', () => {
     expect(turn.usage.fuel).toBe(fuel)
   })
 
+  it('may have constants with arithmetic, and no NaN in a global, whose bits no host is given', () => {
+    const sleeper = (value: string): string => `(module
+      (import "wasi_snapshot_preview1" "poll_oneoff" (func $poll (param i32 i32 i32 i32) (result i32)))
+      (memory (export "memory") 1)
+      (global $twelve i32 (i32.add (i32.const 5) (i32.const 7)))
+      (global $kept (mut f64) (f64.const 0))
+      (func (export "_start")
+        (global.set $kept (f64.reinterpret_i64 (i64.const ${value})))
+        (i32.store (i32.const 16) (i32.const 1))
+        (i64.store (i32.const 24) (i64.const 1000000000))
+        (drop (call $poll (i32.const 0) (i32.const 100) (i32.const 1) (i32.const 200)))
+        (i32.store (i32.const 300) (global.get $twelve))))`
+    const waiting = (value: string): ReturnType<typeof openModule> => {
+      const opened = openModule(codeOf(sleeper(value)))
+      expect(opened.machine.start(opened.start, FOREVER).status).toBe('waiting')
+      return opened
+    }
+    const { machine, start } = waiting('0x7ff0000000000000')
+    const again = openModule(codeOf(sleeper('0x7ff0000000000000')))
+    again.machine.restore({ ...machine.capture(), capabilities: [], limits: start.limits })
+    expect(again.machine.stateDigest()).toBe(machine.stateDigest())
+    for (const one of [machine, again.machine]) one.settle([], NOW + 2_000, FOREVER)
+    expect(again.machine.stateDigest()).toBe(machine.stateDigest())
+    expect(() => waiting('0x7ff4000000000000').machine.capture()).toThrow(/keeps a NaN in a global/)
+  })
+
   it('is refused with other capabilities', () => {
     const { capture } = sleeping()
     const { machine, start } = openModule(code)

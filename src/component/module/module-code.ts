@@ -14,6 +14,8 @@ import { parseModule } from '../../wasm/binary.ts'
 import { METER_NAMESPACE } from '../../wasm/meter-options.ts'
 import type { CompiledCore } from '../core/core-guest.ts'
 import type { CoreManifest, PreparedCore, SuspendingImport } from '../core/core-manifest.ts'
+import { importedConstants } from '../core/imported-constants.ts'
+import { linkCore } from '../core/link-core.ts'
 import { CALLS_NAMESPACE } from './module-calls.ts'
 import { createModuleImages, type ModuleImages } from './module-image.ts'
 import { WASI_NAMESPACE } from './module-imports.ts'
@@ -92,7 +94,7 @@ function readBase({ module, manifest }: CompiledCore, samePage: SamePage): PageT
     imports[from] ??= Object.create(null) as Record<string, WebAssembly.ImportValue>
     imports[from][name] = () => 0
   }
-  const { exports } = new WebAssembly.Instance(module as WebAssembly.Module, imports)
+  const { exports } = linkCore(module, { ...imports, ...importedConstants(manifest, imports) })
   const bytes = new Uint8Array((exports[manifest.memory.name] as WebAssembly.Memory).buffer)
   return PageTree.empty.with(dirtyPages(bytes, PageTree.empty, [{ start: 0, end: bytes.length }], samePage))
 }

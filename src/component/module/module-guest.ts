@@ -20,6 +20,7 @@ import type { ChangedTree, OpenWasiTree, WasiSource } from '../../ports/wasi-sou
 import { coreMemory } from '../core/capture-core.ts'
 import { type CompiledCore, CoreGuest, type CoreInstance, SUSPEND } from '../core/core-guest.ts'
 import type { CoreImport } from '../core/core-manifest.ts'
+import { guestFrames } from './guest-frames.ts'
 import type { ModuleDirectory } from './guest-world.ts'
 import { ModuleCalls } from './module-calls.ts'
 import { ModuleClock, msAt } from './module-clock.ts'
@@ -237,7 +238,7 @@ export class ModuleGuest {
     this.core.gauge.charge(wasiFuel(name, args, coreMemory(this.core)))
     if (this.#startsUp && !isSameForAll(name, args)) {
       // The machine ends start-up, and calls it again.
-      if (suspends && readsInput(name, args)) return SUSPEND
+      if (suspends && readsInput(name, args) && this.#canBeLeft()) return SUSPEND
       if (readsInput(name, args)) this.#parts.onFirstRead?.()
       this.endStartUp()
     }
@@ -245,6 +246,17 @@ export class ModuleGuest {
     const asleep = this.#suspends
     this.#suspends = false
     return asleep ? SUSPEND : errno
+  }
+
+  /**
+   * Whether all that is at work was made to be unwound. Only where it was run with these arguments and variables before is
+   * that known; with others it may have come here on another way.
+   */
+  #canBeLeft(): boolean {
+    const { module, manifest } = this.#parts.core
+    const { unwinds } = manifest
+    if (unwinds === undefined) return true
+    return guestFrames(module)?.every((place) => unwinds.includes(place)) ?? false
   }
 
   #suspendsAt(module: string, name: string): boolean {

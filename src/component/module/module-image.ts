@@ -6,7 +6,7 @@ import { CaissonError } from '../../base/errors.ts'
 import type { MemoryChange } from '../../machine/turn.ts'
 import type { SamePage } from '../../ports/page-tools.ts'
 import { PAGE_BYTES, type PageTree } from '../../snapshot/page-tree.ts'
-import { type CoreState, captureCore, coreMemory } from '../core/capture-core.ts'
+import { type CoreState, captureCore, coreMemory, keepsNaN } from '../core/capture-core.ts'
 import type { CoreGuest } from '../core/core-guest.ts'
 
 const WASM_PAGE = 65_536
@@ -53,6 +53,7 @@ export function takeImage(
   at: Pick<ModuleImage, 'phase' | 'clockNs'>,
 ): ModuleImage | null {
   if (guest.instances.some(({ manifest }) => manifest.captureObstacles.length > 0)) return null
+  if (keepsNaN(guest) !== undefined) return null
   const { memoryBytes, changes, state } = captureCore(guest, base(), same)
   return changes.length > MOST_PAGES ? null : { memoryBytes, changes, state, ...at }
 }

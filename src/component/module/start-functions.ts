@@ -8,13 +8,10 @@
  */
 import { DISPOSE } from '../../base/disposal.ts'
 import { CaissonError } from '../../base/errors.ts'
-import type { CompiledModule } from '../../ports/engine-source.ts'
+import { guestFrames } from './guest-frames.ts'
 import { ModuleGuest, type ModuleGuestParts, type ModuleGuestStart } from './module-guest.ts'
 
 const COMMAND = '_start'
-/** Of a stack as V8, SpiderMonkey and JavaScriptCore write it. */
-const FRAME = /.*wasm-function\[(\d+)\]/
-const MOST_FRAMES = 1_000
 
 /**
  * @returns their places among the functions that the module defines
@@ -26,12 +23,14 @@ export function startFunctions(
   start: ModuleGuestStart,
   deadline: number,
 ): readonly number[] {
-  let stack: string | undefined
+  let reads = false
+  let functions: readonly number[] | undefined
   const guest = new ModuleGuest(
     {
       ...parts,
       onFirstRead: () => {
-        stack = deepStack()
+        reads = true
+        functions = guestFrames(parts.core.module)
         guest.core.exit(0)
       },
     },
@@ -44,37 +43,11 @@ export function startFunctions(
   } finally {
     guest.wasi[DISPOSE]()
   }
-  const imported = importedFunctions(parts.core.module)
-  const functions = new Set(placesIn(stack ?? '').map((index) => index - imported))
-  if (functions.size > 0 && Math.min(...functions) >= 0) return [...functions]
+  if (functions !== undefined) return functions
   throw new CaissonError(
     'unsupported',
-    stack === undefined
+    !reads
       ? 'The start of the module cannot be kept: it asks for something else before it reads standard input, or never does.'
-      : 'The start of the module cannot be kept: this runtime does not tell which functions are at work.',
+      : 'The start of the module cannot be kept: its stack is too deep, or this runtime does not tell which functions are at work.',
   )
-}
-
-/** V8 tells ten frames unless it is asked for more. Elsewhere the property is one that nobody reads. */
-function deepStack(): string {
-  const engine = Error as typeof Error & { stackTraceLimit?: number | undefined }
-  const { stackTraceLimit } = engine
-  engine.stackTraceLimit = MOST_FRAMES
-  try {
-    return new Error('where the guest is').stack ?? ''
-  } finally {
-    engine.stackTraceLimit = stackTraceLimit
-  }
-}
-
-function placesIn(stack: string): readonly number[] {
-  return stack.split('\n').flatMap((line) => {
-    const index = FRAME.exec(line)?.[1]
-    return index === undefined ? [] : [Number(index)]
-  })
-}
-
-function importedFunctions(module: CompiledModule): number {
-  return WebAssembly.Module.imports(module as WebAssembly.Module).filter(({ kind }) => kind === 'function')
-    .length
 }

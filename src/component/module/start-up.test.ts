@@ -199,6 +199,38 @@ describe('a start-up', () => {
     expect(run(of, { ...STARTED, ...SAY }, { fuel: full.usage.fuel })).toMatchObject({ status: 'completed' })
   })
 
+  it('that leaves what cannot be seen, or was refused memory, is told by no run either (invariant 2)', () => {
+    const hidden = `(module
+      (import "${WASI}" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+      (memory (export "memory") 1)
+      (global $single (mut f32) (f32.const 0))
+      (global $double (mut f64) (f64.const 0))
+      (func (export "leave")
+        (global.set $single (f32.reinterpret_i32 (i32.const 0x7fa12345)))
+        (global.set $double (f64.reinterpret_i64 (i64.const 0x7ff4123456789abc))))
+      (func (export "grow") (drop (memory.grow (i32.const 60000))))
+      (func (export "show")
+        (i32.store (i32.const 16) (i32.reinterpret_f32 (global.get $single)))
+        (i64.store (i32.const 24) (i64.reinterpret_f64 (global.get $double)))
+        (i32.store (i32.const 0) (i32.const 16))
+        (i32.store (i32.const 4) (i32.const 16))
+        (drop (call $write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8))))
+      (func (export "trap") unreachable))`
+    const of = codeOf(hidden, false)
+    const left = { startUp: [{ name: 'leave', args: [] }], entry: 'show' }
+    const first = raw(run(of, left))
+    const view = new DataView(first.slice().buffer)
+    expect([view.getUint32(0, true), view.getBigUint64(8, true)]).toEqual([
+      0x7f_a1_23_45,
+      0x7f_f4_12_34_56_78_9a_bcn,
+    ])
+    expect(raw(run(of, left))).toEqual(first)
+    const refused = { startUp: [{ name: 'grow', args: [] }], entry: 'trap' }
+    const { status, error, usage } = run(of, refused) as { status: string; error?: unknown; usage: unknown }
+    expect(status).toBe('failed')
+    expect(run(of, refused)).toMatchObject({ status, error, usage })
+  })
+
   it('is that of its own variables, directories and domain', () => {
     const of = code()
     run(of, { ...STARTED, ...SAY })

@@ -136,12 +136,13 @@ export class ModulePreparation {
     const version = tools.asyncifyVersion ?? 'none'
     const wanted = { profile, maxMemoryPages: Math.floor(memoryBytes / PAGE), ...to }
     const cache = options.cache && checkpoints ? new PreparedCache(options.cache, checkpoints) : undefined
-    const { wasm, manifest } = await prepareCached(
+    const { wasm, manifest: made } = await prepareCached(
       cache,
       bytes,
       { ...wanted, asyncify: { version } },
       (copy) => this.#prepare(copy, wanted, options),
     )
+    const manifest = { ...made, ...(to.unwinds && { unwinds: to.unwinds }) }
     const engine = moduleEngine(digestOf(pageTools.sha256(bytes)), manifest, version, to.unwinds)
     return { kind: 'prepared-module', engine, manifest, wasm }
   }
