@@ -54,6 +54,48 @@ describe('lowerConstants', () => {
     expect(evaluateConstant(sum as never, globalOf)).toBe(-(2 ** 31))
   })
 
+  it('finds a constant again whose numbers are written longer than they have to be', () => {
+    const plain = parseModule(
+      assemble('(module (import "env" "base" (global i32)) (global (export "sum") i32 (i32.const 5)))'),
+    )
+    // `global.get 0`, `i32.const 4`, `i32.add`, with an index in five bytes.
+    const init = Uint8Array.of(0x23, 0x80, 0x80, 0x80, 0x80, 0, 0x41, 4, 0x6a, 0x0b)
+    const { module, constants } = lowerConstants({
+      ...plain,
+      globals: plain.globals.map((global) => ({ ...global, init })),
+    })
+    const value = evaluateConstant(constants[0] as never, () => 8)
+    const compiled = new WebAssembly.Module(encodeModule(module) as Uint8Array<ArrayBuffer>)
+    const { exports } = new WebAssembly.Instance(compiled, {
+      env: { base: 8 },
+      [CONSTANT_NAMESPACE]: { 'constant.0': value as number },
+    })
+    expect((exports.sum as WebAssembly.Global).value).toBe(12)
+  })
+
+  it('refuses more of them than a library has', () => {
+    const plain = parseModule(assemble('(module (global (export "five") i32 (i32.const 5)))'))
+    const [global] = plain.globals
+    const many = (count: number): ReturnType<typeof parseModule> => ({
+      ...plain,
+      globals: Array.from({ length: count }, (_, at) => ({
+        ...(global as NonNullable<typeof global>),
+        init: Uint8Array.of(
+          0x41,
+          at & 63,
+          0x41,
+          0x80 | (at & 127),
+          0x80 | ((at >> 7) & 127),
+          at >> 14,
+          0x6a,
+          0x0b,
+        ),
+      })),
+    })
+    expect(lowerConstants(many(20_000)).constants.length).toBeLessThanOrEqual(20_000)
+    expect(() => lowerConstants(many(20_001))).toThrow(/more than 20000 different constants/)
+  })
+
   it('refuses types that do not fit, globals that are none, and modules that take its names', () => {
     const mixed = bytesOf(0x41, 1, 0x42, 1, 0x6a, 0x0b)
     expect(() => lowerConstants(mixed)).toThrow(/types of a constant/)

@@ -50,11 +50,19 @@ export function lowerConstants(module: Module): {
     throw invalidModule(`The module imports from "${CONSTANT_NAMESPACE}", a name that is reserved`, 0)
   const globals = module.imports.filter(({ desc }) => desc.kind === 'global')
   const found = new Map<string, LoweredConstant & { readonly at: number }>()
+  const placeOf = (expression: ConstantExpression, steps: Steps): number => {
+    const key = expression.join()
+    const at = found.get(key)?.at ?? found.size
+    if (at === MOST)
+      throw invalidModule(`The module has more than ${MOST} different constants with arithmetic`, 0)
+    if (at === found.size) found.set(key, { at, name: `constant.${at}`, ...steps })
+    return at
+  }
+  // In the order of the expressions: their bytes change where they name globals.
+  const places: (number | undefined)[] = []
   mapConstants(module, (expression) => {
     const steps = stepsOf(globals, expression)
-    if (steps === undefined) return expression
-    const key = expression.join()
-    if (!found.has(key)) found.set(key, { at: found.size, name: `constant.${found.size}`, ...steps })
+    places.push(steps && placeOf(expression, steps))
     return expression
   })
   const constants = [...found.values()].map(({ name, type, steps }) => ({ name, type, steps }))
@@ -63,13 +71,14 @@ export function lowerConstants(module: Module): {
     name,
     type: { value: type === 'i32' ? I32 : I64, mutable: false },
   }))
-  // Expressions that are lowered name imported globals only: their bytes stay the same.
   const added = addGlobalImports(module, CONSTANT_NAMESPACE, types)
+  let next = 0
   const lowered = mapConstants(added.module, (expression) => {
-    const constant = found.get(expression.join())
-    if (constant === undefined) return expression
+    const place = places[next]
+    next += 1
+    if (place === undefined) return expression
     return new CodeWriter(new ByteWriter(8))
-      .op(OP.globalGet, added.index + constant.at)
+      .op(OP.globalGet, added.index + place)
       .op(OP.end)
       .out.copy()
   })
@@ -110,6 +119,9 @@ function wholeOf(value: unknown, name: string): bigint {
   if (typeof value === 'number' && Number.isInteger(value)) return BigInt(value)
   throw invalidModule(`The imported global ${JSON.stringify(name.slice(0, 80))} is no whole number`, 0)
 }
+
+/** Each becomes an import, of which engines take no more than 100,000. Libraries have some for each of their segments. */
+const MOST = 20_000
 
 /** Of compilers there are three instructions. Longer ones are left to the engine: their steps would take much more room. */
 const LONGEST = 100
