@@ -6,6 +6,7 @@
  * 1. Nothing goes out but through the capability. Where it is not granted there is no HTTP.
  * 2. What a redirect says is the guest's to follow: each hop is a call of its own.
  * 3. A refusal is `HTTP-request-denied`, whoever refused and why: what it was is in the host's record.
+ * 4. What an answer says is looked at once, however often the guest asks for it.
  */
 import type { Answer } from '../capability/call.ts'
 import type { WasiHttp, WasiHttpAnswer, WasiHttpRequest } from '../ports/wasi-host.ts'
@@ -39,6 +40,7 @@ export function waitsForHttp(
 
 export class HttpCalls implements WasiHttp {
   readonly #calls: CapabilityCalls
+  readonly #answers = new Map<number, WasiHttpAnswer>()
 
   constructor(calls: CapabilityCalls) {
     this.#calls = calls
@@ -46,7 +48,8 @@ export class HttpCalls implements WasiHttp {
 
   send({ method, url, headers, body }: WasiHttpRequest): number {
     const joined = new Map<string, string>()
-    for (const [name, value] of headers) {
+    for (const [given, value] of headers) {
+      const name = given.toLowerCase()
       const before = joined.get(name)
       joined.set(name, before === undefined ? value : `${before}, ${value}`)
     }
@@ -61,11 +64,16 @@ export class HttpCalls implements WasiHttp {
   }
 
   answer(request: number): WasiHttpAnswer | undefined {
-    const answer = this.#calls.answerTo(request)
-    return answer && httpAnswer(answer)
+    const known = this.#answers.get(request)
+    if (known !== undefined) return known
+    const come = this.#calls.answerTo(request)
+    const answer = come && httpAnswer(come)
+    if (answer !== undefined) this.#answers.set(request, answer)
+    return answer
   }
 
   drop(request: number): void {
+    this.#answers.delete(request)
     this.#calls.forget(request)
   }
 }
@@ -90,11 +98,17 @@ function httpAnswer(answer: Answer): WasiHttpAnswer {
     (status as number) >= 100 &&
     (status as number) <= 999 &&
     (typeof body === 'string' || body instanceof Uint8Array)
-  if (!isAnswer) return { ok: false, reason: 'failed' }
+  const fields = Object.entries(headers ?? {})
+  if (!isAnswer || !fields.every(isField)) return { ok: false, reason: 'failed' }
   return {
     ok: true,
     status: status as number,
-    headers: Object.entries(headers ?? {}).map(([name, value]) => [name, String(value)]),
+    headers: fields.map(([name, value]) => [name, String(value)]),
     body: typeof body === 'string' ? new TextEncoder().encode(body) : body,
   }
+}
+
+/** Any other value could say something else each time, or nothing at all. */
+function isField([, value]: readonly [string, unknown]): boolean {
+  return typeof value === 'string' || typeof value === 'number'
 }

@@ -5,7 +5,7 @@ import { createMemoryPreparedStore } from '../../host-bindings/prepared/memory-p
 import { readSample } from '../../scripts/samples/read-sample.ts'
 import type { OpenComponent } from '../../src/component/open-component.ts'
 import { createNodeFetchCapabilities } from '../../src/entry/bindings.node.ts'
-import { openRuntime, type Runtime } from '../../src/entry/node.ts'
+import { capability, openRuntime, type Runtime } from '../../src/entry/node.ts'
 
 /** It is prepared once. */
 const cache = { store: createMemoryPreparedStore(), key: new Uint8Array(32).fill(7) }
@@ -114,6 +114,28 @@ describe('a component that asks over HTTP', () => {
       })
       expect(await component.call('race', [host(server), '/large', '/large'])).toMatchObject(end)
     }
+  })
+
+  it('asks more often than it may hold things, and can be parked afterwards', async () => {
+    let asked = 0
+    const fetch = capability({
+      name: 'net.fetch',
+      description: 'Answers at once.',
+      effect: 'read',
+      invoke: () => {
+        asked += 1
+        return { status: 200, headers: {}, body: '' }
+      },
+    })
+    await using runtime = await openRuntime({ capabilities: [fetch] })
+    const component = await open(runtime)
+    const paths = Array.from({ length: 600 }, (_, at) => `/${at}`).join('\n')
+    expect(await component.call('ask', ['GET', 'example.com', paths, ''])).toMatchObject({
+      status: 'completed',
+      value: { tag: 'ok' },
+    })
+    expect(asked).toBe(600)
+    expect((await component.checkpoint()).length).toBeGreaterThan(0)
   })
 
   it('follows redirects itself, and hears of a connection that broke', async () => {

@@ -120,9 +120,11 @@ export class RequestOptions extends HttpResource {
   }
 }
 
+const NOTHING: Uint8Array = new Uint8Array(0)
+
 export class OutgoingBody extends HttpResource {
   readonly #context: Preview2Context
-  readonly #parts: Uint8Array[] = []
+  #parts: Uint8Array[] = []
   #bytes = 0
   #isTaken = false
   /** Called with the whole body when it is finished; undefined when the guest gave it up. */
@@ -139,12 +141,11 @@ export class OutgoingBody extends HttpResource {
     this.#isTaken = true
     return new OutputStream(this.#context, {
       write: (bytes) => {
-        if (
-          this.#bytes + bytes.length > this.#context.world.limits.requestBytes ||
-          this.finished !== undefined
-        ) {
+        const { world, unsent } = this.#context
+        const isOver = this.finished !== undefined || !this.isLive
+        if (isOver || unsent.bytes + bytes.length > world.limits.requestBytes)
           throw new InterfaceError({ tag: 'closed' })
-        }
+        unsent.bytes += bytes.length
         this.#bytes += bytes.length
         this.#parts.push(new Uint8Array(bytes))
       },
@@ -154,6 +155,8 @@ export class OutgoingBody extends HttpResource {
 
   static finish(body: OutgoingBody, trailers: Fields | undefined): void {
     if (trailers !== undefined) {
+      trailers.drop()
+      body.drop()
       throw new InterfaceError({ tag: 'internal-error', val: 'Trailers are not sent.' })
     }
     const whole = new Uint8Array(body.#bytes)
@@ -162,13 +165,24 @@ export class OutgoingBody extends HttpResource {
       whole.set(part, at)
       at += part.length
     }
+    body.#parts = []
     body.finished = whole
     body.whenFinished?.(whole)
     body.drop()
   }
 
+  /** It was sent, or nobody will. */
+  letGo(): void {
+    this.#context.unsent.bytes -= this.#bytes
+    this.#bytes = 0
+    this.#parts = []
+    this.finished &&= NOTHING
+  }
+
   protected override release(): void {
-    if (this.finished === undefined) this.whenFinished?.(undefined)
+    if (this.finished !== undefined) return
+    this.letGo()
+    this.whenFinished?.(undefined)
   }
 }
 
@@ -184,7 +198,9 @@ export class OutgoingRequest extends HttpResource {
   constructor(context: Preview2Context, headers: Fields) {
     super(context.resources)
     this.#context = context
+    // They were handed over: nobody has a handle to them any more.
     this.#headers = headers.freeze()
+    headers.drop()
   }
 
   body(): OutgoingBody {
@@ -233,6 +249,10 @@ export class OutgoingRequest extends HttpResource {
 
   headers(): Fields {
     return Fields.of(this.#context, this.#headers.entries(), true)
+  }
+
+  protected override release(): void {
+    if (this.#body?.finished !== undefined) this.#body.letGo()
   }
 
   /** The body that the guest has taken, if it has. */
@@ -313,11 +333,15 @@ export class FutureIncomingResponse extends AnsweredResource {
 
   #result(answer: WasiHttpAnswer | undefined): Tagged {
     if (answer === undefined) return { tag: 'err', val: this.#failure }
-    if (answer.ok) return { tag: 'ok', val: new IncomingResponse(this.#context, answer) }
+    if (answer.ok) {
+      if (!fitsFields(answer)) return { tag: 'err', val: TOO_MANY_FIELDS }
+      return { tag: 'ok', val: new IncomingResponse(this.#context, answer) }
+    }
     return { tag: 'err', val: FAILURES[answer.reason] }
   }
 }
 
+const TOO_MANY_FIELDS: Tagged = { tag: 'HTTP-response-header-section-size', val: undefined }
 const FAILURES: Readonly<Record<Extract<WasiHttpAnswer, { ok: false }>['reason'], Tagged>> = {
   denied: { tag: 'HTTP-request-denied' },
   failed: { tag: 'connection-terminated' },
@@ -341,10 +365,7 @@ export class IncomingResponse extends HttpResource {
   }
 
   headers(): Fields {
-    const entries = this.#answer.headers.flatMap(([name, value]): readonly Entry[] =>
-      NAME.test(name) && VALUE.test(value) ? [[name, fromLatin1(value)]] : [],
-    )
-    return Fields.of(this.#context, entries.slice(0, MAX_FIELDS), true)
+    return Fields.of(this.#context, entriesOf(this.#answer), true)
   }
 
   consume(): IncomingBody {
@@ -406,8 +427,21 @@ export class FutureTrailers extends HttpResource {
   }
 }
 
+/** Fields of an answer, without those that are none. */
+function entriesOf({ headers }: Extract<WasiHttpAnswer, { ok: true }>): readonly Entry[] {
+  return headers.flatMap(([name, value]): readonly Entry[] =>
+    NAME.test(name) && VALUE.test(value) ? [[name, fromLatin1(value)]] : [],
+  )
+}
+
+function fitsFields({ headers }: Extract<WasiHttpAnswer, { ok: true }>): boolean {
+  const bytes = headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0)
+  return headers.length <= MAX_FIELDS && bytes <= MAX_FIELD_BYTES
+}
+
+/** A name that is looked for may have as many characters as the guest's memory. */
 function isSameName(left: string, right: string): boolean {
-  return left.toLowerCase() === right.toLowerCase()
+  return left.length === right.length && left.toLowerCase() === right.toLowerCase()
 }
 
 function latin1(bytes: Uint8Array): string {

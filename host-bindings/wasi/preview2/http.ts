@@ -19,26 +19,38 @@ const MAX_TIMEOUT_MS = 600_000n
 export function httpInterfaces(context: Preview2Context): Readonly<Record<string, WasiInterface>> {
   const { world, end } = context
 
+  /** The request is handed over, and the options are: nobody has a handle to them afterwards. */
   const handle = (request: OutgoingRequest, options: RequestOptions | undefined): FutureIncomingResponse => {
+    const timeoutMs = timeoutOf(options)
+    options?.drop()
+    try {
+      return send(request, timeoutMs)
+    } finally {
+      request.drop()
+    }
+  }
+
+  const send = (request: OutgoingRequest, timeoutMs: number | undefined): FutureIncomingResponse => {
     const { http } = world
     if (http === undefined || end.reason !== undefined)
       throw new InterfaceError({ tag: 'HTTP-request-denied' })
     // What is malformed is told here; with an empty body, which is not looked at.
     request.toRequest(new Uint8Array(0))
     const future = new FutureIncomingResponse(context)
-    const timeoutMs = timeoutOf(options)
-    const send = (body: Uint8Array | undefined): void => {
+    const { taken } = request
+    const finish = (body: Uint8Array | undefined): void => {
       if (body === undefined) future.fail({ tag: 'HTTP-request-body-size', val: undefined })
-      else if (end.reason === undefined) {
+      // Nobody would get the answer of one that was given up before.
+      else if (end.reason === undefined && future.isLive) {
         future.sent(
           http.send({ ...request.toRequest(body), ...(timeoutMs === undefined ? {} : { timeoutMs }) }),
         )
       }
+      taken?.letGo()
     }
-    const { taken } = request
-    if (taken === undefined) send(new Uint8Array(0))
-    else if (taken.finished !== undefined) send(taken.finished)
-    else taken.whenFinished = send
+    if (taken === undefined) finish(new Uint8Array(0))
+    else if (taken.finished !== undefined) finish(taken.finished)
+    else taken.whenFinished = finish
     return future
   }
 

@@ -9,6 +9,8 @@ export interface Preview2Context {
   readonly turns: WasiTurns
   readonly end: GuestEnd
   readonly resources: ResourceTable
+  /** Of all bodies of requests that were not sent yet. */
+  readonly unsent: { bytes: number }
 }
 
 type Awaited =

@@ -334,6 +334,78 @@ describe('HTTP that goes out', () => {
     })
   })
 
+  const own = (resource: { readonly id: number }, host: WasiHost): object | undefined =>
+    host.resource(resource.id)
+
+  it('keeps nothing of what was handed over: a guest may ask as often as it likes', () => {
+    const { at, types, request, host } = ask(undefined)
+    const fields = new types.Fields()
+    const other = new types.OutgoingRequest(fields)
+    expect([own(fields, host), own(other, host)]).toEqual([undefined, other])
+    const options = new types.RequestOptions()
+    const future = at['wasi:http/outgoing-handler@0.2.3'].handle(request, options)
+    expect([request, options, future].map((one) => own(one, host))).toEqual([undefined, undefined, future])
+    // Refused ones are handed over, too: this one has no authority.
+    expect(() => at['wasi:http/outgoing-handler@0.2.3'].handle(other, undefined)).toThrow('WASI')
+    expect(own(other, host)).toBeUndefined()
+    future[Symbol.dispose]()
+    expect(host.capture().resources).toEqual([])
+  })
+
+  it('sends nothing whose answer was given up before it was whole', () => {
+    const { at, types, request, sent } = ask(undefined)
+    const body = request.body()
+    at['wasi:http/outgoing-handler@0.2.3'].handle(request, undefined)[Symbol.dispose]()
+    types.OutgoingBody.finish(body, undefined)
+    expect(sent).toEqual([])
+  })
+
+  it('holds no more of all bodies together than one may have, until they are sent or given up', () => {
+    const { at, types, request, sent } = ask(undefined)
+    const full = new Uint8Array(60_000)
+    const requestWith = (): Interfaces => {
+      const made = new types.OutgoingRequest(new types.Fields())
+      made.setAuthority('example.com')
+      return made
+    }
+    const write = (body: Interfaces): unknown => {
+      const stream = body.write()
+      try {
+        return stream.write(full)
+      } catch (error) {
+        return (error as { payload?: unknown }).payload
+      }
+    }
+    const [first, second, third] = [request.body(), requestWith().body(), requestWith().body()]
+    expect([write(first), write(second)]).toEqual([undefined, { tag: 'closed' }])
+    types.OutgoingBody.finish(first, undefined)
+    expect(write(third)).toEqual({ tag: 'closed' })
+    at['wasi:http/outgoing-handler@0.2.3'].handle(request, undefined)
+    expect(sent[0]?.body.length).toBe(60_000)
+    const unsent: Interfaces & Partial<Disposable> = requestWith()
+    const fourth = unsent.body()
+    expect(write(fourth)).toBeUndefined()
+    types.OutgoingBody.finish(fourth, undefined)
+    unsent[Symbol.dispose]?.()
+    const fifth = requestWith().body()
+    expect(write(fifth)).toBeUndefined()
+    fifth[Symbol.dispose]()
+    expect(write(requestWith().body())).toBeUndefined()
+  })
+
+  it('is told of an answer with more fields than it may have, and not ended by it', () => {
+    for (const headers of [
+      [['a', 'v'.repeat(65_536)]],
+      Array.from({ length: 257 }, (_, at) => [`a${at}`, '']),
+    ] as [string, string][][]) {
+      const { at, request } = ask({ ok: true, status: 200, headers, body: bytes('') })
+      const future = at['wasi:http/outgoing-handler@0.2.3'].handle(request, undefined)
+      future.subscribe().block()
+      const told = { tag: 'HTTP-response-header-section-size', val: undefined }
+      expect(future.get()).toEqual({ tag: 'ok', val: { tag: 'err', val: told } })
+    }
+  })
+
   it('takes no authority, path or field that means something else to a parser (attack 41)', () => {
     const { request, types } = ask(undefined)
     for (const authority of ['a@b', 'a/b', 'a\\b', 'a#b', 'a?b', 'a b', 'a\tb', '', 'a%2eb', 'ä.com']) {

@@ -40,7 +40,7 @@ export interface Preview2State {
 export function openPreview2(options: Preview2Options): Preview2 {
   const { world, granted, streams, end } = options
   const resources = new ResourceTable(world.limits.resources, end)
-  const context: Preview2Context = { ...options, resources }
+  const context: Preview2Context = { ...options, resources, unsent: { bytes: 0 } }
   const interfaces = interfacesOf(context, granted, streams)
   const closeAll = (): void => {
     for (const resource of resources.all()) resource.drop()

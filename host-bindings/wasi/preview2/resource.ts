@@ -22,6 +22,11 @@ export abstract class Resource {
     this.id = table.add(this)
   }
 
+  /** Whether the guest holds it. */
+  get isLive(): boolean {
+    return this.#table.find(this.id) === this
+  }
+
   /** What a checkpoint says of it. */
   abstract state(): Omit<WasiResourceState, 'id'>
 
