@@ -16,6 +16,7 @@ import {
   withMethods,
 } from '../base/option-checks.ts'
 import { loopRuleProblem } from '../capability/loop-guard.ts'
+import type { PreparedCacheOptions } from '../component/core/prepared-cache.ts'
 import type { Signer } from '../ports/signer.ts'
 import type { CheckpointOptions } from './checkpoints.ts'
 import type {
@@ -154,6 +155,7 @@ const RUNTIME: OptionChecks<RuntimeOptions> = {
   engines: anObject,
   engineId: aText,
   store: withMethods('a run store', 'putBlob', 'getBlob', 'head', 'setHead', 'append', 'entries', 'lease'),
+  preparedCache: [isPreparedCache, '{ store, key }, with a store of prepared modules and a key of 32 bytes'],
   leaseMs: wholeFrom(100, 3_600_000),
   receipts: [isReceiptOptions, '{ sign, states }, with a signer, and true or false'],
   checkpoints: anObject,
@@ -216,6 +218,14 @@ function isListOfAnswers(value: unknown): boolean {
         Number.isSafeInteger(answer.id) &&
         'value' in answer !== 'error' in answer,
     )
+  )
+}
+
+function isPreparedCache(value: unknown): boolean {
+  const { store, key } = (value ?? {}) as Partial<PreparedCacheOptions>
+  const { get, put } = (store ?? {}) as Partial<PreparedCacheOptions['store']>
+  return (
+    typeof get === 'function' && typeof put === 'function' && key instanceof Uint8Array && key.length === 32
   )
 }
 

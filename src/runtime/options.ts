@@ -5,6 +5,7 @@ import type { CapabilityFailure } from '../capability/gate/gate-parts.ts'
 import type { Grant } from '../capability/grant.ts'
 import type { LoopGuardRule } from '../capability/loop-guard.ts'
 import type { PersonDecision } from '../capability/person-request.ts'
+import type { PreparedCacheOptions } from '../component/core/prepared-cache.ts'
 import type { Limits } from '../machine/limits.ts'
 import type { AtEnd, ProgramForm } from '../machine/turn.ts'
 import type { Approver } from '../ports/approver.ts'
@@ -61,6 +62,11 @@ export interface RuntimeOptions {
   readonly engines?: EngineSource
   /** Where runs that have a name are kept. */
   readonly store?: RunStore
+  /**
+   * Where WebAssembly is kept that was prepared, between processes: of nodes of plans, and of what is run or opened without
+   * a `cache` of its own. What it gives is used only if it is authenticated with the key.
+   */
+  readonly preparedCache?: PreparedCacheOptions
   /**
    * How long a process that stopped in silence (frozen, cut off, on another machine) keeps the others from its kept
    * runs. One that died on the same machine keeps nobody. 100 to 3,600,000 milliseconds, default 15,000.

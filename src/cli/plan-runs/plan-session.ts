@@ -10,6 +10,7 @@ import { makeStore, openStore } from '../kept/open-store.ts'
 import { requireStore } from '../kept/require-store.ts'
 import { readSignKey } from '../kept/sign-key.ts'
 import { pathsOfPlace } from '../kept/store-place.ts'
+import { openPreparedCache } from '../modules/prepared-cache.ts'
 import { findPackageRoot } from '../package-root.ts'
 import { withOwnTools } from '../plan/own-tools.ts'
 import { grantRights, type Rights } from '../run/grant-rights.ts'
@@ -66,10 +67,13 @@ export async function inPlanSession<T>(
     await checkKeysOutOfReach(given, rights?.scope ?? [], io.cwd)
     const capabilities = withOwnTools(rights?.capabilities ?? [])
     const failures = new ToolFailures(rights?.tools ?? [], findPackageRoot().code)
+    // What goes on with a run prepares the WebAssembly of its nodes, unless another process did.
+    const preparedCache = tools ? await openPreparedCache() : undefined
     try {
       const runtime = await openRuntime({
         store,
         capabilities,
+        ...(preparedCache && { preparedCache }),
         ...(sign && { receipts: { sign, states: true } }),
         scope: scopeWithin(rights?.scope ?? [], approved ?? []),
         maxMemoryBytes: MOST_MEMORY,

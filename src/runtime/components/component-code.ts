@@ -33,6 +33,7 @@ import { waitOptions } from '../../component/wait-options.ts'
 import type { Limits } from '../../machine/limits.ts'
 import type { ModuleTools } from '../../ports/module-tools.ts'
 import { neutralPageTools } from '../../snapshot/neutral-page-tools.ts'
+import type { RuntimeOptions } from '../options.ts'
 import type { Platform } from '../platform.ts'
 import { type ComponentBytes, componentBytes } from './component-bytes.ts'
 import type { OpenComponentOptions } from './component-options.ts'
@@ -43,6 +44,7 @@ export interface ComponentCodeParts {
   /** How the engine of this platform is metered. */
   readonly profile: 'v8' | 'portable'
   readonly platform: Platform
+  readonly options: Pick<RuntimeOptions, 'preparedCache'>
   readonly table: CapabilityTable
 }
 
@@ -116,10 +118,10 @@ function codeOfBuilt(built: PrebuiltComponent): NamedCode {
 
 /** @throws CaissonError `invalid_component`; `invalid_argument` for a cache that is none */
 async function codeOfBytes(
-  { platform, profile }: ComponentCodeParts,
+  { platform, profile, options }: ComponentCodeParts,
   bytes: ComponentBytes,
   waits: WaitOptions | undefined,
-  { onProgress, signal, cache: granted }: Preparing,
+  { onProgress, signal, cache: granted = options.preparedCache }: Preparing,
   kept: PreparedComponents,
 ): Promise<NamedCode> {
   const { checkpoints, clock, pageTools = neutralPageTools } = platform

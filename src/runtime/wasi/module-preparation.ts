@@ -14,7 +14,7 @@ import { inspectBinary } from '../../component/core/inspect-binary.ts'
 import { prepareCached } from '../../component/core/prepare-cached.ts'
 import { type PrepareCoreOptions, prepareCoreSteps } from '../../component/core/prepare-core.ts'
 import { prepareCoreInWorker } from '../../component/core/prepare-in-worker.ts'
-import { PreparedCache } from '../../component/core/prepared-cache.ts'
+import { PreparedCache, type PreparedCacheOptions } from '../../component/core/prepared-cache.ts'
 import {
   type ModuleCode,
   moduleCode,
@@ -48,6 +48,8 @@ interface ModulePreparationParts {
   readonly pageTools: PageTools
   readonly monotonic: () => number
   readonly checkpoints: CheckpointPorts | undefined
+  /** Of what is prepared without a cache of its own. */
+  readonly cache: PreparedCacheOptions | undefined
 }
 
 export class ModulePreparation {
@@ -135,7 +137,8 @@ export class ModulePreparation {
     const { tools, profile, checkpoints, pageTools } = this.#parts
     const version = tools.asyncifyVersion ?? 'none'
     const wanted = { profile, maxMemoryPages: Math.floor(memoryBytes / PAGE), ...to }
-    const cache = options.cache && checkpoints ? new PreparedCache(options.cache, checkpoints) : undefined
+    const granted = options.cache ?? this.#parts.cache
+    const cache = granted && checkpoints && new PreparedCache(granted, checkpoints)
     const { wasm, manifest: made } = await prepareCached(
       cache,
       bytes,

@@ -40,7 +40,7 @@ export class ModuleRuns {
   readonly #runs: GuestRuns
 
   constructor(parts: ModuleRunsParts, tools: ModuleTools) {
-    const { platform, profile } = parts
+    const { platform, profile, options } = parts
     this.#parts = parts
     this.#tools = tools
     this.#runs = new GuestRuns(parts)
@@ -50,6 +50,7 @@ export class ModuleRuns {
       pageTools: platform.pageTools ?? neutralPageTools,
       monotonic: platform.clock.monotonic,
       checkpoints: platform.checkpoints,
+      cache: options.preparedCache,
     })
   }
 
