@@ -2,6 +2,10 @@
  * C by clang, with wasi-libc. Debian and Ubuntu have all of it: `apt-get install clang lld wasi-libc
  * libclang-rt-dev-wasm32`.
  *
+ * What clang links is optimised by the package binaryen, in this process. Clang would start `wasm-opt` by itself where it
+ * finds one in PATH, as below npm, and not elsewhere: other bytes, and each start of it takes seconds. It is not asked
+ * where nothing is said about optimising, so objects are made and linked in steps of their own.
+ *
  * Components have neither `main` nor start files, so that nothing of WASI is in them that they do not use; what of it is
  * used goes through the adapter. The stack stands first in memory, where an overflow traps instead of writing into data.
  */
@@ -9,22 +13,15 @@ import { existsSync } from 'node:fs'
 import { runCommand } from '../run-command.ts'
 import { compileInFolder } from './compile-in-folder.ts'
 import type { Compiler } from './compiler.ts'
+import { optimizeSize } from './optimize-size.ts'
 import type { Sample } from './sample.ts'
 
 /** Where Debian's wasi-libc is. Elsewhere `CC_WASM` may name a clang that has its own, such as that of wasi-sdk. */
 const LIBC = '/usr/lib/wasm32-wasi/libc.a'
 
-const COMMON = [
-  '--target=wasm32-wasi',
-  '-std=gnu11',
-  '-Oz',
-  '-Wall',
-  '-Wextra',
-  '-Werror',
-  '-Wl,--strip-all',
-  '-Wl,--stack-first',
-  '-Wl,-z,stack-size=65536',
-]
+const TARGET = '--target=wasm32-wasi'
+const COMPILING: readonly string[] = [TARGET, '-std=gnu11', '-Oz', '-Wall', '-Wextra', '-Werror', '-c']
+const LINKING: readonly string[] = [TARGET, '-Wl,--strip-all', '-Wl,--stack-first', '-Wl,-z,stack-size=65536']
 
 const BY_KIND: Readonly<Record<Sample['kind'], readonly string[]>> = {
   command: [],
@@ -44,12 +41,14 @@ export const C_COMPILER: Compiler = {
     return code === 0 ? stdout.split('\n', 1)[0] : undefined
   },
 
-  compile: (sample) =>
-    compileInFolder(command, sample.folder, (output) => [
-      ...COMMON,
-      ...BY_KIND[sample.kind],
-      ...sample.sources,
-      '-o',
-      output,
-    ]),
+  async compile(sample) {
+    const linked = await compileInFolder(command, sample.folder, (output) => {
+      const objects = sample.sources.map((_, i) => `${output}.${i}.o`)
+      return [
+        ...sample.sources.map((source, i) => [...COMPILING, source, '-o', objects[i] as string]),
+        [...LINKING, ...BY_KIND[sample.kind], ...objects, '-o', output],
+      ]
+    })
+    return optimizeSize(linked)
+  },
 }

@@ -41,15 +41,17 @@ export const RUST_COMPILER: Compiler = {
     const rust = await findRust()
     if (rust === undefined) throw new Error('There is no rustc with a standard library for WASI preview 1.')
     return compileInFolder(rust.command, sample.folder, (output) => [
-      '--edition=2021',
-      `--target=${rust.target}`,
-      '-Copt-level=z',
-      '-Clto',
-      '-Cpanic=abort',
-      '-Cstrip=symbols',
-      ...sample.sources,
-      '-o',
-      output,
+      [
+        '--edition=2021',
+        `--target=${rust.target}`,
+        '-Copt-level=z',
+        '-Clto',
+        '-Cpanic=abort',
+        '-Cstrip=symbols',
+        ...sample.sources,
+        '-o',
+        output,
+      ],
     ])
   },
 }
