@@ -28,6 +28,16 @@ const KEEP_MODULES_OF_TESTS: Plugin = {
     define(({ environment }) => (environment.name === '__vitest__' ? false : undefined)),
 }
 
+/** Modules are prepared once for all tests of a run: what is opened is what `test/prepared-once.ts` says. */
+const PREPARED_ONCE: Plugin = {
+  name: 'prepared-once',
+  enforce: 'pre',
+  resolveId: (source, importer) =>
+    source.endsWith('/system/worker-port.node.ts') && importer?.endsWith('/src/entry/node.ts')
+      ? join(import.meta.dirname, 'test/prepared-once.ts')
+      : undefined,
+}
+
 const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
   const chosen = (...folders: string[]): { include: string[]; exclude: string[] } => ({
     include: folders.map((folder) => `${folder}/**/*.${mode === 'long' ? 'long.' : ''}test.ts`),
@@ -40,7 +50,7 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
   })
   const inMemory = mode === 'long' ? undefined : memoryFolder()
   return {
-    plugins: [KEEP_MODULES_OF_TESTS],
+    plugins: [KEEP_MODULES_OF_TESTS, PREPARED_ONCE],
     test: {
       env: inMemory === undefined ? {} : { TMPDIR: inMemory },
       // The machine that every figure and time limit is written for has two cores.
@@ -48,6 +58,7 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
       testTimeout: 30_000,
       hookTimeout: 60_000,
       restoreMocks: true,
+      globalSetup: ['scripts/vitest-prepared.ts'],
       // A test that expects nothing fails: it would pass whatever the code did.
       expect: { requireAssertions: true },
       unstubGlobals: true,
