@@ -9,10 +9,9 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { openDirectoryRunStore } from '../../host-bindings/store/node/directory-run-store.node.ts'
 import { openRuntime } from '../../src/entry/node.ts'
+import { bundledChild } from './bundled-child.ts'
 import { sayingWorld, type WasmKind } from './wasm-plan.ts'
 
-/** Strips types and nothing else: what is loaded by a Worker is 14 MB. */
-const LOADER = join(import.meta.dirname, '../../bench/strip-types.mjs')
 const folder = mkdtempSync(join(tmpdir(), 'caisson-wasm-plan-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -24,8 +23,7 @@ it.each([
   async (kind: WasmKind, stuck) => {
     const store = join(folder, `${kind}-${stuck}`)
     const effects = `${store}.effects`
-    const child = join(import.meta.dirname, 'wasm-plan-child.ts')
-    const words = ['--import', LOADER, child, store, effects, kind, `${stuck}`]
+    const words = [await bundledChild('wasm-plan-child'), store, effects, kind, `${stuck}`]
     const running = spawn(process.execPath, words, { stdio: ['ignore', 'ignore', 'inherit'] })
     const ended = new Promise<string | null>((resolve) =>
       running.on('close', (_code, signal) => resolve(signal)),
