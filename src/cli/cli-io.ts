@@ -2,7 +2,8 @@
 
 /** Where text goes. */
 export interface CliOutput {
-  write(text: string): void
+  /** Bytes go as they are: what a program wrote need not be text. */
+  write(text: string | Uint8Array): void
   /** Whether a person looks at it. Decides about colours, the summary and the progress line. */
   readonly isTerminal: boolean
   /** Width in columns: a terminal's own, else what `COLUMNS` says, else 80. */

@@ -45,7 +45,7 @@ function openOutput(stream: NodeJS.WriteStream): ProcessOutput {
   })
   return {
     write(text) {
-      if (!gone && text !== '') stream.write(text)
+      if (!gone && text.length > 0) stream.write(text)
     },
     isTerminal: stream.isTTY === true,
     get columns() {

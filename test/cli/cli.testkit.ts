@@ -18,6 +18,8 @@ export interface Ended {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
+  /** What was written there, which need not be text. Of `cli` only. */
+  readonly stdoutBytes?: Uint8Array
   /** What stdout says as JSON. */
   json(): RunJson
 }
@@ -74,10 +76,13 @@ export interface Setting {
  * the whole library again, which takes longer than most of them.
  */
 export async function cli(args: readonly string[], setting: Setting): Promise<Ended> {
-  const output = (): CliOutput & { text: string } => ({
-    text: '',
+  const output = (): CliOutput & { readonly chunks: Buffer[]; readonly text: string } => ({
+    chunks: [],
+    get text() {
+      return Buffer.concat(this.chunks).toString()
+    },
     write(text) {
-      this.text += text
+      this.chunks.push(Buffer.from(text as Uint8Array))
     },
     isTerminal: setting.columns !== undefined,
     columns: setting.columns ?? 80,
@@ -108,7 +113,8 @@ export async function cli(args: readonly string[], setting: Setting): Promise<En
     },
   }
   const code = await runCli(isForThisThread(args, setting) ? [...args, '--thread', 'host'] : args, io)
-  return ended(code, stdout.text, stderr.text)
+  const stdoutBytes = new Uint8Array(Buffer.concat(stdout.chunks))
+  return { ...ended(code, stdout.text, stderr.text), stdoutBytes }
 }
 
 function isForThisThread(

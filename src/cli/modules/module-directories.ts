@@ -25,6 +25,8 @@ export async function moduleDirectories(
   cwd: string,
 ): Promise<Readonly<Record<string, ModuleDirectoryGrant>>> {
   const directories: Record<string, ModuleDirectoryGrant> = {}
+  /** What the guest finds there. */
+  const places = new Map<string, string>()
   const protect = [...own.map((path) => resolve(cwd, path)), ...findPackageRoot().running]
   for (const [flag, writable] of [
     ['allow-read', false],
@@ -33,7 +35,10 @@ export async function moduleDirectories(
     for (const text of given.values(flag)) {
       const [path, guestPath] = splitPaths(text, cwd)
       await check(path, text, flag, writable, protect)
-      if (Object.hasOwn(directories, guestPath) && !writable) continue
+      const real = await realpath(path)
+      const there = places.get(guestPath)
+      if (there !== undefined && there !== real) throw samePlace(text, flag, guestPath, there)
+      places.set(guestPath, real)
       directories[guestPath] = { open: (nowNs) => createHostTree({ root: path, nowNs }), writable }
     }
   }
@@ -62,6 +67,16 @@ function splitPaths(text: string, cwd: string): readonly [path: string, guestPat
   if (at > 1) return [resolve(cwd, text.slice(0, at)), text.slice(at + 1)]
   const path = resolve(cwd, text)
   return [path, `/${basename(path)}`]
+}
+
+/** One of the two would not be there, and nothing would say so. */
+function samePlace(text: string, flag: string, guestPath: string, there: string): CliError {
+  return new CliError({
+    exit: EXIT.usage,
+    code: 'usage',
+    message: `--${flag} ${clipText(text, 200)}: the program finds ${clipText(there, 200)} at ${clipText(guestPath, 200)} already.`,
+    hint: `Say where it finds the other one: --${flag} DIR:/other`,
+  })
 }
 
 /** By what the same flags do for other programs. */

@@ -35,8 +35,8 @@ export function tellGuest(told: ToldGuest, io: CliIo): ExitCode {
     stdout.write(`${jsonText({ ...document, ...written })}\n`)
   } else {
     if (said !== undefined) {
-      stdout.write(textFor(said.stdout, stdout))
-      stderr.write(textFor(said.stderr, stderr))
+      stdout.write(shownOn(stdout, said.stdout))
+      stderr.write(shownOn(stderr, said.stderr))
     }
     if (kind === 'component' && outcome.status === 'completed' && (outcome.value ?? null) !== null) {
       const text = showValue(outcome.value, stdout.columns)
@@ -65,7 +65,6 @@ function textOrBytes(bytes: Uint8Array): string | Uint8Array {
 }
 
 /** As it is, for a file or a pipe; a terminal obeys nothing that stands in it. */
-function textFor(bytes: Uint8Array, { isTerminal }: CliOutput): string {
-  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
-  return isTerminal ? escapeText(text, 'lines') : text
+function shownOn({ isTerminal }: CliOutput, bytes: Uint8Array): string | Uint8Array {
+  return isTerminal ? escapeText(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), 'lines') : bytes
 }
