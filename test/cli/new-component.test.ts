@@ -1,7 +1,7 @@
 /** `caisson new component`: what it makes builds, with what the folder asks for, and runs. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { C_COMPILER } from '../../scripts/samples/c-compiler.ts'
 import { transpile } from '../samples/transpiled.ts'
@@ -19,6 +19,15 @@ async function inFolder(check: (folder: Folder) => Promise<void>): Promise<void>
   } finally {
     folder.remove()
   }
+}
+
+/** Without what npm puts into PATH for the tests: clang starts the `wasm-opt` of this repository there, for seconds. */
+const OUTSIDE = {
+  ...process.env,
+  PATH: (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => !folder.startsWith(ROOT))
+    .join(delimiter),
 }
 
 const clang = await C_COMPILER.version()
@@ -47,7 +56,7 @@ describe('caisson new component', () => {
         expect(devDependencies).toMatchObject(manifest.devDependencies)
         if (!builds) return
         symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
-        execFileSync(process.execPath, ['build.mjs'], { cwd: folder, stdio: 'pipe' })
+        execFileSync(process.execPath, ['build.mjs'], { cwd: folder, stdio: 'pipe', env: OUTSIDE })
         const component = await transpile(readFileSync(join(folder, 'component.wasm')), 'made')
         expect(component.imports).toEqual([])
         const guest = await component.instantiate()
