@@ -6,7 +6,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { main } from 'assemblyscript/asc'
 import type { Compiler } from './compiler.ts'
 
 const { version } = createRequire(import.meta.url)('assemblyscript/package.json') as { version: string }
@@ -16,6 +15,8 @@ export const ASSEMBLYSCRIPT_COMPILER: Compiler = {
   version: () => Promise.resolve(`assemblyscript ${version}`),
 
   async compile(sample) {
+    // Loaded where something is built, and not with everything that reads a sample: it takes seconds.
+    const { main } = await import('assemblyscript/asc')
     let output: Uint8Array | undefined
     const flags = ['--runtime', 'minimal', '--optimizeLevel', '2', '--shrinkLevel', '1', '--use', 'abort=']
     const messages: string[] = []

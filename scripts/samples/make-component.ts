@@ -1,7 +1,6 @@
 /** A component out of a core module: its world is written into it, and what it exports is wrapped for that world. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { componentEmbed, componentNew } from '@bytecodealliance/jco-transpile/wasm-tools'
 import { GUEST_FOLDER, SAMPLES_FOLDER, type Sample } from './sample.ts'
 
 /** Name and version of what does it. */
@@ -9,6 +8,7 @@ export const COMPONENT_TOOLS: string = `jco-transpile ${readVersion()}`
 
 /** @throws Error where the module lacks what the world exports, or imports what it does not have */
 export async function makeComponent(core: Uint8Array, sample: Sample): Promise<Uint8Array> {
+  const { componentEmbed, componentNew } = await import('@bytecodealliance/jco-transpile/wasm-tools')
   const embedded = await componentEmbed({
     binary: core,
     witSource: readFileSync(join(GUEST_FOLDER, 'wit', sample.wit ?? ''), 'utf8'),

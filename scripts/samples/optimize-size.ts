@@ -1,7 +1,7 @@
 /** A core module, made smaller by the package binaryen: byte for byte what its `wasm-opt -Oz` makes, without a process. */
-import binaryen from 'binaryen'
-
-export function optimizeSize(wasm: Uint8Array): Uint8Array {
+export async function optimizeSize(wasm: Uint8Array): Promise<Uint8Array> {
+  // Loaded where something is built, and not with everything that reads a sample: 14 MB.
+  const { default: binaryen } = await import('binaryen')
   // What `wasm-opt` takes for granted of a module that does not say what it needs.
   const features = binaryen.Features.MutableGlobals | binaryen.Features.SignExt
   const stackIr = [binaryen.getGenerateStackIR(), binaryen.getOptimizeStackIR()] as const
