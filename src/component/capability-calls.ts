@@ -105,13 +105,13 @@ export class CapabilityCalls implements ComponentImports {
     this.#bytesOut = 0
   }
 
-  /** @throws CaissonError `unsupported` while requests are under way */
+  /** @throws CaissonError `unsupported` while requests are under way, with `details.passes`: it is none for ever */
   state(): CapabilityCallsState {
     if (this.#requests.size > 0)
       throw new CaissonError(
         'unsupported',
         'The component cannot be captured: it has a request of HTTP under way.',
-        { details: { obstacle: 'http' } },
+        { details: { obstacle: 'http', passes: true } },
       )
     return {
       count: this.#count,

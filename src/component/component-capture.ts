@@ -58,6 +58,8 @@ export function captureComponent(
   known: PageTree = PageTree.empty,
 ): ComponentCapture {
   const { guest, handles, resources } = instance.parts
+  // First, since a guest that waits for a request has lent handles, too.
+  const called = calls.state()
   for (const { name, outside } of resources) {
     if (outside === undefined || outside.count === 0) continue
     throw cannot(`the embedder holds ${outside.count} of its resource "${name}": dispose of them first`, name)
@@ -76,7 +78,7 @@ export function captureComponent(
     core,
     handles: handles.map((table) => table.capture(write)),
     wasi: wasi?.capture() ?? null,
-    calls: calls.state(),
+    calls: called,
     capabilities: capabilities.map(({ name, sync }) => ({ name, sync })),
     call,
   }

@@ -191,7 +191,10 @@ export class DurableRun {
       await this.settle()
       if (this.#failure !== undefined) throw this.#failure
     } else if (this.#writing === undefined && this.#isDue() && this.#isWorthIt(machine)) {
-      await this.#take(machine, session)
+      await this.#take(machine, session).catch((error: unknown) => {
+        // The log alone is enough to go on, and it is due again later.
+        if (!CaissonError.is(error, 'unsupported') || error.details.passes !== true) throw error
+      })
     }
   }
 
@@ -307,10 +310,10 @@ export class DurableRun {
   async #take(machine: Machine, session: Session): Promise<void> {
     const { guest } = this.#options
     this.#failure = undefined
-    const captured = await machine.capture()
     this.#callsAtLast = this.#delivered
     this.#bytesAtLast = this.recorder.bytes
     this.#timeAtLast = this.#options.clock.monotonic()
+    const captured = await machine.capture()
     this.#pages = this.#pages.with(captured.changes)
     const pages = this.#pages
     const mark = this.#options.checkpoints.nameMark()
