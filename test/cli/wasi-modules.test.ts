@@ -105,6 +105,36 @@ describe('a Python script', { timeout: 240_000 }, () => {
   })
 })
 
+describe('a script', { timeout: 240_000 }, () => {
+  const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
+
+  it.each([
+    [
+      'loop.py',
+      '4MiB',
+      /interpreter of loop\.py \(Python\) needs 10 MiB .*--memory allows 4 MiB.*--memory 32MiB/,
+    ],
+    [
+      'script.rb',
+      '20MiB',
+      /interpreter of script\.rb \(Ruby\) needs .*--memory allows 20 MiB.*--memory 128MiB/,
+    ],
+  ])('%s with too little memory is told what its interpreter needs', async (file, memory, words) => {
+    const { code, stderr } = await run([file, '--memory', memory])
+    expect([code, oneLine(stderr)]).toEqual([2, expect.stringMatching(words)])
+    expect(stderr).not.toMatch(/module/)
+  })
+
+  it.each([
+    ['--store', 'runs', /too large to be made suspendable.*Run it again.*node of a plan/],
+    ['--checkpoint', 'a.ckpt', /too large to be made suspendable/],
+    ['--allow-net', 'api.example.com', /preview 1, which has no HTTP.*--stdin or --allow-read/],
+  ])('is refused %s with the reason, and what to do instead', async (flag, value, words) => {
+    const { code, stderr } = await run(['hello.py', flag, value])
+    expect([code, oneLine(stderr)]).toEqual([2, expect.stringMatching(words)])
+  })
+})
+
 describe('a Ruby script', { timeout: 240_000 }, () => {
   it('runs on CRuby as `ruby FILE` does: arguments, standard input, granted files, at_exit, its exit code', async () => {
     const args = ["it's", '#{1}', '\\']

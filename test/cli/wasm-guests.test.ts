@@ -1,7 +1,9 @@
 /** The command line with components and modules: called, limited, parked, shown, gone on with, and as nodes of plans. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parse } from '@bytecodealliance/jco-transpile/wasm-tools'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { openTestServer, type TestServer } from '../../host-bindings/fetch/http-server.testkit.ts'
 import { cli, type Ended, type Folder, makeFolder } from './cli.testkit.ts'
 
 const sample = (name: string): Uint8Array =>
@@ -44,6 +46,7 @@ beforeAll(() => {
     'wasi.wasm': sample('wasi-probe-c'),
     'command.wasm': sample('command-c'),
     'asking.wasm': sample('asking-c'),
+    'http.wasm': sample('http-c'),
     'tools.mjs': TOOLS,
     'plan.yaml': PLAN,
   })
@@ -56,6 +59,25 @@ afterAll(() => {
   else process.env.XDG_CACHE_HOME = cache
   folder.remove()
 })
+
+/** A command that asks `net.fetch` for an address, and prints what it is answered. */
+function fetchingModule(url: string): Promise<Uint8Array> {
+  const input = JSON.stringify({ url })
+  return parse(`(module
+  (import "net" "fetch" (func $fetch (param i32 i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_write" (func $fd_write (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 16) "${input.replaceAll('"', '\\22')}")
+  (func (export "_start") (local $length i32)
+    (local.set $length
+      (call $fetch (i32.const 16) (i32.const ${input.length}) (i32.const 1024) (i32.const 32768)))
+    ;; That of a failure is negated.
+    (if (i32.lt_s (local.get $length) (i32.const 0))
+      (then (local.set $length (i32.sub (i32.const 0) (local.get $length)))))
+    (i32.store (i32.const 0) (i32.const 1024))
+    (i32.store (i32.const 4) (local.get $length))
+    (drop (call $fd_write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8)))))`)
+}
 
 const run = (...args: readonly string[]): Promise<Ended> => cli(args, { cwd: folder.path, anyThread: true })
 const TOOLED = ['--tools', 'tools.mjs'] as const
@@ -107,8 +129,109 @@ describe('a component', () => {
       code: 3,
       stderr: expect.stringMatching(/has no export "none". It has: /),
     })
-    expect(await run('run', 'types.wasm', '--allow-net', 'a.example')).toMatchObject({ code: 2 })
     expect(await run('run', 'command.wasm', '--call', 'run')).toMatchObject({ code: 2 })
+  })
+})
+
+describe('a component that asks over HTTP', () => {
+  const serve = (): Promise<TestServer> =>
+    openTestServer((request, response) => {
+      response.setHeader('content-type', 'text/x')
+      response.end(`${request.method} ${request.url}`)
+    })
+  const ask = (
+    server: TestServer,
+    method: string,
+    path: string,
+    ...flags: readonly string[]
+  ): Promise<Ended> => {
+    const input = JSON.stringify([method, `127.0.0.1:${server.port}`, path, ''])
+    return run('run', 'http.wasm', '--call', 'ask', '--input', input, ...flags)
+  }
+  const allow = ({ port }: TestServer): string[] => ['--allow-net', `127.0.0.1:${port}`]
+
+  it('reaches the hosts of --allow-net, one request after the other', async () => {
+    await using server = await serve()
+    expect(await ask(server, 'GET', '/a\n/b?c=1', ...allow(server))).toMatchObject({
+      code: 0,
+      stdout: '200 text/x GET /a\n200 text/x GET /b?c=1\n',
+    })
+    expect(server.asked).toEqual(['GET /a', 'GET /b?c=1'])
+  })
+
+  it('is denied every other host, other methods than GET and HEAD, and all of it without the flag', async () => {
+    await using server = await serve()
+    await using other = await serve()
+    for (const [method, to, flags, said] of [
+      ['GET', other, allow(server), 'failed with 15'],
+      ['POST', server, allow(server), 'failed with 15'],
+      ['GET', server, ['--allow-net', 'api.example.com'], 'failed with 15'],
+      ['GET', server, [], 'refused with 15'],
+    ] as const)
+      expect(await ask(to, method, '/a', ...flags)).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining(said),
+      })
+    expect([...server.asked, ...other.asked]).toEqual([])
+  })
+
+  it.each([
+    ['*.com', /anybody can register/],
+    ['10.0.0.1', /one port at a time/],
+    ['localhost', /one port at a time/],
+    ['http://a/b?c', /--allow-net/],
+  ])('is refused --allow-net %s as programs are', async (host, words) => {
+    expect(await run('run', 'http.wasm', '--call', 'ask', '--allow-net', host)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(words),
+    })
+  })
+
+  it('is kept with the hosts that it may reach, and goes on with no others', async () => {
+    await using server = await serve()
+    const kept = (run: string): string[] => ['--store', 'net', '--run', run]
+    // More than checkpoints are apart: none is taken while a request is under way.
+    const paths = Array.from({ length: 20 }, (_, at) => `/${at}`)
+    const all = { code: 0, stdout: paths.map((path) => `200 text/x GET ${path}\n`).join('') }
+    expect(await ask(server, 'GET', paths.join('\n'), ...allow(server), ...kept('all'))).toMatchObject(all)
+    expect(server.asked).toHaveLength(20)
+    const few = await ask(server, 'GET', paths.join('\n'), ...allow(server), ...kept('few'), '--calls', '3')
+    expect(few.code).toBe(4)
+    expect(server.asked).toHaveLength(23)
+    const resume = (...flags: readonly string[]): Promise<Ended> =>
+      run('resume', 'few', '--store', 'net', '--wasm', 'http.wasm', '--calls', '50', ...flags)
+    const wider = await resume('--allow-net', 'api.example.com')
+    expect(wider.code).toBe(7)
+    expect(wider.stderr).toMatch(/Not there then: net\s+api\.example\.com/)
+    expect(await resume(...allow(server))).toMatchObject(all)
+    expect(server.asked).toHaveLength(40)
+  })
+
+  it('is not parked while a request is under way, and that is said', async () => {
+    await using server = await serve()
+    const parking = ['--stop-at-call', '1', '--checkpoint', 'http.ckpt']
+    const parked = await ask(server, 'GET', '/a', ...allow(server), ...parking)
+    expect(parked.code).toBe(7)
+    expect(parked.stderr.replaceAll(/\s+/g, ' ')).toMatch(/request of HTTP under way.*Leave --stop-at-call/)
+    expect(server.asked).toEqual([])
+  })
+})
+
+describe('a module', () => {
+  it('is refused --allow-net, as WASI preview 1 has no HTTP, unless it imports the capability', async () => {
+    for (const file of ['command.wasm', 'asking.wasm']) {
+      const refused = await run('run', file, ...TOOLED, '--allow-net', 'api.example.com')
+      expect(refused.code).toBe(2)
+      expect(refused.stderr.replaceAll(/\s+/g, ' ')).toMatch(/preview 1 has no HTTP.*Build it as a component/)
+    }
+    await using server = await openTestServer((_, response) => response.end('from there'))
+    const host = `127.0.0.1:${server.port}`
+    writeFileSync(join(folder.path, 'fetches.wasm'), await fetchingModule(`http://${host}/a`))
+    const ended = await run('run', 'fetches.wasm', '--allow-net', host)
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('from there') })
+    const denied = await run('run', 'fetches.wasm', '--allow-net', 'api.example.com')
+    expect(denied.stdout).toContain('"code":')
+    expect(server.asked).toEqual(['GET /a'])
   })
 })
 

@@ -16,8 +16,21 @@ const REFUSED: ReadonlySet<string> = new Set([
 ])
 
 export function guestRefusal(error: unknown): unknown {
-  if (!CaissonError.is(error) || !REFUSED.has(error.code)) return error
+  if (!CaissonError.is(error)) return error
+  const { obstacle, handles } = error.details
+  if (error.code === 'unsupported' && (obstacle ?? handles) !== undefined) return cannotBeCaptured(error)
+  if (!REFUSED.has(error.code)) return error
   return new CliError({ exit: EXIT.refusedInput, code: error.code, message: error.message, cause: error })
+}
+
+/** Now, or ever. */
+function cannotBeCaptured(cause: CaissonError): CliError {
+  const { message, details } = cause
+  const hint =
+    details.passes === true
+      ? 'Leave --stop-at-call and --checkpoint out. In a --store it is kept all the same, by the record of its calls.'
+      : 'Run it without --store, --stop-at-call and --checkpoint.'
+  return new CliError({ exit: EXIT.refusedInput, code: cause.code, message, hint, cause })
 }
 
 /** @throws CliError for what is no WebAssembly */
@@ -41,6 +54,6 @@ export function preparing(io: CliIo, name: string): (done: number) => void {
 export function withoutDirectories(given: GivenFlags): GivenFlags {
   return {
     ...given,
-    values: (name: string) => (name.startsWith('allow-') ? [] : given.values(name)),
+    values: (name: string) => (name === 'allow-read' || name === 'allow-write' ? [] : given.values(name)),
   }
 }

@@ -45,8 +45,8 @@ export async function moduleDirectories(
   return directories
 }
 
-/** What they reach, as it is kept with a run. Of what does not exist, nothing: that is refused. */
-export async function moduleScope(given: GivenFlags, cwd: string): Promise<readonly string[]> {
+/** What they reach, and the hosts of `--allow-net`, as it is kept with a run. Of what does not exist, nothing: that is refused. */
+export async function guestScope(given: GivenFlags, cwd: string): Promise<readonly string[]> {
   const reached = new Map<string, { readonly writable: boolean }>()
   for (const [flag, writable] of [
     ['allow-read', false],
@@ -58,7 +58,7 @@ export async function moduleScope(given: GivenFlags, cwd: string): Promise<reado
         reached.set(path, { writable: writable || reached.get(path)?.writable === true })
     }
   }
-  return scopeOf(reached, [])
+  return scopeOf(reached, given.values('allow-net'))
 }
 
 /** A drive letter is no separator. */

@@ -17,7 +17,8 @@ import { grantRights } from '../run/grant-rights.ts'
 import { inRuntime } from '../run/in-runtime.ts'
 import { ToolFailures } from '../run/tool-failures.ts'
 import { guestRefusal, preparing, withoutDirectories } from './guest-file.ts'
-import { moduleDirectories, moduleScope } from './module-directories.ts'
+import { checkModuleNetwork } from './guest-flags.ts'
+import { guestScope, moduleDirectories } from './module-directories.ts'
 import { openPreparedCache } from './prepared-cache.ts'
 import { readFileBytes } from './read-module-input.ts'
 import { type GuestKind, tellGuest } from './tell-guest.ts'
@@ -38,9 +39,10 @@ export async function resumeGuest(wanted: GuestToResume, io: CliIo): Promise<Exi
   const { start } = described
   const wasm = given.value('wasm')
   if (wasm === undefined) throw needsWasm(kind, start.fileName, place, given)
-  const wrong = ['modules', 'allow-net'].find((flag) => given.has(flag))
-  if (wrong !== undefined || plan.thread === 'worker') throw meansNothing(wrong ?? 'thread worker', kind)
+  const wrong = given.has('modules') ? 'modules' : plan.thread === 'worker' ? 'thread worker' : undefined
+  if (wrong !== undefined) throw meansNothing(wrong, kind)
   const bytes = await readFileBytes(wasm, 'program', io)
+  if (kind === 'module') checkModuleNetwork(given, bytes)
   const kept = [...place.storePaths, ...(file ? [file.place.path] : [])]
   const rights = await grantRights(withoutDirectories(given), kept, io.cwd)
   const failures = new ToolFailures(rights.tools, findPackageRoot().code)
@@ -57,7 +59,7 @@ export async function resumeGuest(wanted: GuestToResume, io: CliIo): Promise<Exi
       directories,
       answers: decisions.answers,
       confirm: decisions.confirm,
-      scope: await moduleScope(given, io.cwd),
+      scope: await guestScope(given, io.cwd),
       changeScope,
       reexecute,
       onProgress: preparing(io, start.fileName),

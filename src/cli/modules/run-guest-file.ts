@@ -5,10 +5,8 @@ import { type Limits, parseLimits } from '../../machine/limits.ts'
 import type { GuestOutcome } from '../../runtime/guest-runs.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { RunModuleOptions } from '../../runtime/wasi/module-options.ts'
-import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
-import { EXIT } from '../exit-code.ts'
 import { planKeeping } from '../kept/keep-plan.ts'
 import { type KeptEnd, type KeptJob, type KeptOptions, keepRun } from '../kept/keep-run.ts'
 import { pathsOfPlace } from '../kept/store-place.ts'
@@ -22,27 +20,13 @@ import { readClock, readThread } from '../run/run-plan.ts'
 import { ToolFailures } from '../run/tool-failures.ts'
 import { parseCount } from '../units/parse-count.ts'
 import { guestRefusal, kindOfGuest, preparing, withoutDirectories } from './guest-file.ts'
-import { moduleDirectories, moduleScope } from './module-directories.ts'
+import { checkGuestFlags, checkModuleNetwork, lacks, type Sort } from './guest-flags.ts'
+import { guestScope, moduleDirectories } from './module-directories.ts'
 import { openPreparedCache } from './prepared-cache.ts'
 import { readEnv, readFileBytes, readStdin } from './read-module-input.ts'
 import type { ModuleToRun } from './script-language.ts'
-import { scriptLanguageOf, scriptModule } from './script-module.ts'
-import { type GuestKind, tellGuest } from './tell-guest.ts'
-
-type Sort = GuestKind | 'script'
-
-/** Flags that a sort does not have. */
-const LACKS: Readonly<Record<Sort, readonly string[]>> = {
-  component: ['at-end', 'allow-net'],
-  module: ['at-end', 'allow-net', 'input', 'call'],
-  script: ['at-end', 'allow-net', 'input', 'call', 'store', 'checkpoint', 'stop-at-call', 'run'],
-}
-
-const WORDS: Readonly<Record<Sort, string>> = {
-  component: 'components',
-  module: 'modules',
-  script: 'scripts in other languages than JavaScript',
-}
+import { scriptLanguageOf, scriptModule, scriptRefusal } from './script-module.ts'
+import { tellGuest } from './tell-guest.ts'
 
 /** What is said of it, beside what it is. */
 type GuestOptions = Pick<RunModuleOptions, 'env' | 'stdin' | 'directories' | 'grants' | 'limits' | 'signal'> &
@@ -55,6 +39,8 @@ interface GuestFile {
   readonly sort: Sort
   readonly limits?: Partial<Limits>
   readonly run: RunGuest
+  /** How what it is refused with is told. */
+  readonly refusal: (error: unknown) => unknown
 }
 
 /** @returns the exit code. @throws CliError */
@@ -92,10 +78,10 @@ export async function runGuestFile(given: GivenFlags, io: CliIo): Promise<number
       }
       const job: KeptJob<GuestOutcome> = {
         setting: settingOf(given, rights, failures, limits, name),
-        scope: await moduleScope(given, io.cwd),
+        scope: await guestScope(given, io.cwd),
         run: (runtime, _thread, own) =>
           guest.run(runtime, options, own).catch((error: unknown) => {
-            throw guestRefusal(error)
+            throw guest.refusal(error)
           }),
       }
       const ended: KeptEnd<GuestOutcome> =
@@ -142,14 +128,20 @@ async function guestOf(given: GivenFlags, file: string, bytes: Uint8Array, io: C
   const language = scriptLanguageOf(file)
   const name = basename(file)
   if (language !== undefined) {
-    checkFlags(given, 'script')
+    checkGuestFlags(given, 'script')
     const script = await scriptModule(language, { file, script: bytes, args: given.rest, cwd: io.cwd })
-    return { sort: 'script', limits: language.limits, run: moduleRun(script) }
+    const refusal = (error: unknown): unknown => scriptRefusal(guestRefusal(error), language, name)
+    return { sort: 'script', limits: language.limits, run: moduleRun(script), refusal }
   }
   const sort = kindOfGuest(bytes)
-  checkFlags(given, sort)
+  checkGuestFlags(given, sort)
   if (sort === 'module') {
-    return { sort, run: moduleRun({ module: bytes, options: { name, args: given.rest } }) }
+    checkModuleNetwork(given, bytes)
+    return {
+      sort,
+      run: moduleRun({ module: bytes, options: { name, args: given.rest } }),
+      refusal: guestRefusal,
+    }
   }
   const input = await readInput(given.value('input'), io)
   const called = given.value('call')
@@ -169,7 +161,7 @@ async function guestOf(given: GivenFlags, file: string, bytes: Uint8Array, io: C
         random: true,
       },
     })
-  return { sort, run }
+  return { sort, run, refusal: guestRefusal }
 }
 
 function moduleRun({ module, options: own }: ModuleToRun): RunGuest {
@@ -181,18 +173,4 @@ function moduleRun({ module, options: own }: ModuleToRun): RunGuest {
       env: { ...own.env, ...options.env },
       directories: { ...own.directories, ...options.directories },
     })
-}
-
-function checkFlags(given: GivenFlags, sort: Sort): void {
-  const wrong = LACKS[sort].find((flag) => given.has(flag))
-  if (wrong !== undefined) throw lacks(wrong, sort)
-}
-
-function lacks(flag: string, sort: Sort): CliError {
-  return new CliError({
-    exit: EXIT.usage,
-    code: 'usage',
-    message: `--${flag} means nothing for ${WORDS[sort]}.`,
-    hint: 'caisson run --help',
-  })
 }

@@ -6,8 +6,11 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join, resolve } from 'node:path'
+import { CaissonError } from '../../base/errors.ts'
+import { clipText } from '../../base/escape-text.ts'
 import { CliError } from '../cli-error.ts'
 import { EXIT } from '../exit-code.ts'
+import { showSize } from '../units/parse-size.ts'
 import { PYTHON } from './python.ts'
 import { RUBY } from './ruby.ts'
 import { type ModuleToRun, PROGRAM_FOLDER, type ScriptLanguage } from './script-language.ts'
@@ -33,6 +36,23 @@ export async function scriptModule(
     },
   }
 }
+
+/** What an interpreter is refused with, told of the script that it was to run. */
+export function scriptRefusal(error: unknown, { words }: ScriptLanguage, name: string): unknown {
+  if (!CaissonError.is(error, 'invalid_limit') || error.details.unit !== 'pages') return error
+  const needed = Number(error.details.needed) * PAGE
+  const allowed = showSize(Number(error.details.allowed) * PAGE)
+  return new CliError({
+    exit: EXIT.usage,
+    code: 'usage',
+    message: `The interpreter of ${clipText(name, 200)} (${words}) needs ${showSize(needed)} of memory from the start, and --memory allows ${allowed}.`,
+    hint: `--memory ${2 ** Math.ceil(Math.log2((2 * needed) / MIB))}MiB leaves room for the script.`,
+    cause: error,
+  })
+}
+
+const PAGE = 65_536
+const MIB = 1_048_576
 
 interface ScriptFile {
   readonly file: string

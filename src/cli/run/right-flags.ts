@@ -25,7 +25,7 @@ export const RIGHTS: FlagGroup = {
       name: 'allow-net',
       value: 'HOST',
       repeatable: true,
-      help: 'GET and HEAD requests to this host with net.fetch: api.example.com, "*.example.com", example.com:8443. Private addresses only when written out with their port: localhost:8080.',
+      help: 'GET and HEAD requests to this host with net.fetch, of a component also with wasi:http: api.example.com, "*.example.com", example.com:8443. Private addresses only when written out with their port: localhost:8080.',
     },
     {
       name: 'allow-read',
