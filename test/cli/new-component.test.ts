@@ -1,6 +1,6 @@
 /** `caisson new component`: what it makes builds, with what the folder asks for, and runs. */
-import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { C_COMPILER } from '../../scripts/samples/c-compiler.ts'
@@ -60,10 +60,68 @@ describe('caisson new component', () => {
         const component = await transpile(readFileSync(join(folder, 'component.wasm')), 'made')
         expect(component.imports).toEqual([])
         const guest = await component.instantiate()
+        expect(Object.keys(guest)).toEqual(['run'])
         expect([guest.run('wörld'), guest.run('')]).toEqual(['Hello, wörld', 'Hello, '])
       })
     },
     120_000,
+  )
+
+  it.each([
+    ['c', clang !== undefined, 'component.c', 'int run('],
+    ['as', true, 'assembly/index.ts', 'export function g('],
+    ['js', true, 'component.js', 'export function run(input {'],
+  ] as const)(
+    '--lang %s (here: %s) makes a build that says what stops it, and what to do next',
+    async (lang, builds, source, mistake) => {
+      if (!builds) return
+      await inFolder(async ({ path }) => {
+        await cli(['new', 'component', 'tool', '--lang', lang], { cwd: path })
+        const folder = join(path, 'tool')
+        const at = (file: string): string => join(folder, file)
+        const world = readFileSync(at('world.wit'), 'utf8')
+        const build = (wit: string): { readonly code: number | null; readonly said: string } => {
+          writeFileSync(at('world.wit'), wit)
+          const { status, stdout, stderr } = spawnSync(process.execPath, ['build.mjs'], {
+            cwd: folder,
+            encoding: 'utf8',
+            env: OUTSIDE,
+          })
+          return { code: status, said: stdout + stderr }
+        }
+        const refused = (wit: string, ...parts: readonly RegExp[]): void => {
+          const { code, said } = build(wit)
+          expect(code, said).toBe(1)
+          for (const part of parts) expect(said).toMatch(part)
+          expect(said).not.toMatch(/file:\/\/|node:internal|\[Error/)
+        }
+        symlinkSync(join(ROOT, 'node_modules'), at('node_modules'))
+        refused(
+          'package caisson:capabilities;\nworld granted-capabilities {}\n',
+          /^error: World `guest` not found/m,
+          /^next: .*stands behind that world, in braces/m,
+        )
+        refused(
+          world.replace('string', 'strin'),
+          /^error: world\.wit:5: name `strin` does not exist/m,
+          /^next: /m,
+        )
+        if (lang === 'js')
+          refused(world.replace('run:', 'run'), /^error: expected /m, /^next: {2}Mend world\.wit/m)
+        else {
+          const next = new RegExp(`^next: {2}Write that function in ${source}`, 'm')
+          refused(world.replace('run:', 'other:'), /^error: failed to find export of function `other`/m, next)
+        }
+        const right = readFileSync(at(source), 'utf8')
+        writeFileSync(at(source), `${right}\n${mistake}`)
+        if (lang === 'js') refused(world, /^ {4}at component\.js:\d+:\d+$/m, /^next: {2}Mend component\.js/m)
+        else refused(world, /error/i)
+        writeFileSync(at(source), right)
+        rmSync(at('node_modules'))
+        refused(world, /^error: Cannot find (module|package) /m, /^next: {2}npm install$/m)
+      })
+    },
+    300_000,
   )
 
   it('tells machines what was made, and what comes next', async () => {

@@ -41,13 +41,15 @@ export function cabi_post_run(read: usize): void {
   buildText: `import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { componentEmbed, componentNew } from '@bytecodealliance/jco-transpile/wasm-tools'
+import { tellErrors } from './build-errors.mjs'
 
-const asc = createRequire(import.meta.url).resolve('assemblyscript/bin/asc.js')
-// Without \`abort\`, the guest traps where it would be called, and imports nothing.
-const flags = ['--runtime', 'minimal', '--optimizeLevel', '2', '--use', 'abort=', '--outFile', 'core.wasm']
-execFileSync(process.execPath, [asc, 'assembly/index.ts', ...flags], { stdio: 'inherit' })
-const core = readFileSync('core.wasm')
+await tellErrors(async () => {
+  const asc = createRequire(import.meta.url).resolve('assemblyscript/bin/asc.js')
+  // Without \`abort\`, the guest traps where it would be called, and imports nothing.
+  const flags = ['--runtime', 'minimal', '--optimizeLevel', '2', '--use', 'abort=', '--outFile', 'core.wasm']
+  execFileSync(process.execPath, [asc, 'assembly/index.ts', ...flags], { stdio: 'inherit' })
+  const core = readFileSync('core.wasm')
 
-${wrapText("\n  stringEncoding: 'utf16',")}`,
+${wrapText("\n    stringEncoding: 'utf16',")}})
+`,
 }

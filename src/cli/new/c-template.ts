@@ -49,11 +49,14 @@ EXPORT("cabi_post_run") void after_run(result_t *read) { free(read->text); }
 `,
   buildText: `import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { componentEmbed, componentNew } from '@bytecodealliance/jco-transpile/wasm-tools'
+import { tellErrors } from './build-errors.mjs'
 
 const flags = '--target=wasm32-wasi -std=gnu11 -Oz -Wall -Wextra -nostartfiles -Wl,--no-entry,--strip-all,--stack-first'
-execFileSync('clang', [...flags.split(' '), 'component.c', '-o', 'core.wasm'], { stdio: 'inherit' })
-const core = readFileSync('core.wasm')
 
-${wrapText('')}`,
+await tellErrors(async () => {
+  execFileSync('clang', [...flags.split(' '), 'component.c', '-o', 'core.wasm'], { stdio: 'inherit' })
+  const core = readFileSync('core.wasm')
+
+${wrapText('')}})
+`,
 }

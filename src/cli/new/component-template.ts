@@ -1,5 +1,7 @@
 /** What a new component begins with, the same in every language: its world, how it is built, what to do next. */
 
+import { buildErrorsText } from './build-errors-text.ts'
+
 /** A language that `caisson new component` knows. */
 export interface ComponentTemplate {
   /** As people call it. */
@@ -40,6 +42,7 @@ export function componentFiles(name: string, template: ComponentTemplate): Reado
     'world.wit': WORLD,
     [template.source]: template.sourceText,
     'build.mjs': template.buildText,
+    'build-errors.mjs': buildErrorsText(template.source, template.system),
     '.gitignore': 'node_modules\n*.wasm\n',
     'README.md': readme(name, template),
   }
@@ -59,7 +62,7 @@ npm run build      # writes component.wasm
 - \`world.wit\`: what the component needs and offers. It exports \`run\`, which takes a text and returns a text, or a
   text that says what went wrong.
 - \`${source}\`: what it does.
-- \`build.mjs\`: how it is built.
+- \`build.mjs\`: how it is built. \`build-errors.mjs\`: what is said where it cannot be.
 
 A program that has Caisson runs it:
 
@@ -77,12 +80,13 @@ await runtime.close()
 
 /** The last part of a build: a component out of the core module `core`. */
 export function wrapText(embedOptions: string): string {
-  return `// The types of world.wit are written into the core module, which is then wrapped for them.
-const embedded = await componentEmbed({
-  binary: core,
-  witSource: readFileSync('world.wit', 'utf8'),
-  world: 'guest',${embedOptions}
-})
-writeFileSync('component.wasm', await componentNew(embedded, []))
+  return `  // The types of world.wit are written into the core module, which is then wrapped for them.
+  const { componentEmbed, componentNew } = await import('@bytecodealliance/jco-transpile/wasm-tools')
+  const embedded = await componentEmbed({
+    binary: core,
+    witSource: readFileSync('world.wit', 'utf8'),
+    world: 'guest',${embedOptions}
+  })
+  writeFileSync('component.wasm', await componentNew(embedded, []))
 `
 }
