@@ -8,6 +8,7 @@ import { nodeSignatureCheck } from '../../host-bindings/system/signer.node.ts'
 import { systemClock } from '../../host-bindings/system/system-clock.ts'
 import { systemEntropy } from '../../host-bindings/system/system-entropy.ts'
 import { openNodeWorker } from '../../host-bindings/system/worker-port.node.ts'
+import { loadOnce } from '../base/load-once.ts'
 import { ENGINE_MANIFEST } from '../isolate/engine-manifest.ts'
 import type { RuntimeOptions } from '../runtime/options.ts'
 import { createRuntime } from '../runtime/pooled-runtime.ts'
@@ -39,6 +40,11 @@ const prepareScript = new URL(
   import.meta.url,
 )
 
+const moduleTools = loadOnce(async () => {
+  const { nodeModuleTools } = await import('../../host-bindings/wasi/node/module-tools.node.ts')
+  return nodeModuleTools(() => openNodeWorker(prepareScript))
+})
+
 /** Opens a runtime with the engine that comes with the package. */
 export function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   return createRuntime(
@@ -52,10 +58,7 @@ export function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
       openWorker: () => openNodeWorker(workerScript),
       pageTools: nodePageTools,
       typescript: packagedTypeScript,
-      modules: async () => {
-        const { nodeModuleTools } = await import('../../host-bindings/wasi/node/module-tools.node.ts')
-        return nodeModuleTools(() => openNodeWorker(prepareScript))
-      },
+      modules: moduleTools,
     },
     options,
   )

@@ -155,7 +155,7 @@ const RUNTIME: OptionChecks<RuntimeOptions> = {
   engines: anObject,
   engineId: aText,
   store: withMethods('a run store', 'putBlob', 'getBlob', 'head', 'setHead', 'append', 'entries', 'lease'),
-  preparedCache: [isPreparedCache, '{ store, key }, with a store of prepared modules and a key of 32 bytes'],
+  preparedCache: [isPreparedCache, '{ store, key }, with a key of 32 bytes'],
   leaseMs: wholeFrom(100, 3_600_000),
   receipts: [isReceiptOptions, '{ sign, states }, with a signer, and true or false'],
   checkpoints: anObject,
@@ -223,10 +223,7 @@ function isListOfAnswers(value: unknown): boolean {
 
 function isPreparedCache(value: unknown): boolean {
   const { store, key } = (value ?? {}) as Partial<PreparedCacheOptions>
-  const { get, put } = (store ?? {}) as Partial<PreparedCacheOptions['store']>
-  return (
-    typeof get === 'function' && typeof put === 'function' && key instanceof Uint8Array && key.length === 32
-  )
+  return typeof store?.get === 'function' && key instanceof Uint8Array && key.length === 32
 }
 
 function isReceiptOptions(value: unknown): boolean {

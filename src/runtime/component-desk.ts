@@ -2,22 +2,20 @@
  * Components, as the runtime offers them: loaded with the first one, so that who runs none does not download it.
  */
 import { CaissonError } from '../base/errors.ts'
-import { loadOnce } from '../base/load-once.ts'
 import type { OpenComponent } from '../component/open-component.ts'
 import type { PrebuiltComponent } from '../component/prebuilt-manifest.ts'
-import type { ComponentOpenerParts } from './components/component-opener.ts'
+import type { ComponentOpenerParts, openComponent } from './components/component-opener.ts'
 import type { OpenComponentOptions } from './components/component-options.ts'
 import type { ComponentRuns, ComponentRunsParts } from './components/component-runs.ts'
-import type { PreparedComponents } from './components/prepared-components.ts'
+import type { KeptComponents } from './components/prepared-components.ts'
 import { limitsOf } from './machine-start.ts'
 
 type ComponentDeskParts = ComponentOpenerParts & ComponentRunsParts
 
 export class ComponentDesk {
   readonly #parts: ComponentDeskParts
-  readonly #opener = loadOnce(() => import('./components/component-opener.ts'))
-  readonly #keeper = loadOnce(() => import('./components/prepared-components.ts'))
-  #kept: PreparedComponents | undefined
+  readonly #kept: KeptComponents = {}
+  #open: typeof openComponent | undefined
   #runs: ComponentRuns | undefined
   #closed = false
 
@@ -36,8 +34,8 @@ export class ComponentDesk {
     }
     limitsOf(options.limits, this.#parts.bounds)
     this.#checkOpen()
-    const { openComponent } = await this.#opener()
-    const component = await openComponent(this.#parts, source, options, await this.#prepared())
+    this.#open ??= (await import('./components/component-opener.ts')).openComponent
+    const component = await this.#open(this.#parts, source, options, this.#kept)
     this.#checkOpen()
     return component
   }
@@ -45,17 +43,9 @@ export class ComponentDesk {
   /** Those that are run to their end. @throws CaissonError `disposed` */
   async runs(): Promise<ComponentRuns> {
     const { ComponentRuns } = await import('./components/component-runs.ts')
-    const kept = await this.#prepared()
-    this.#runs ??= new ComponentRuns(this.#parts, kept)
-    return this.#runs
-  }
-
-  /** What was prepared before. @throws CaissonError `disposed` */
-  async #prepared(): Promise<PreparedComponents> {
-    const { PreparedComponents } = await this.#keeper()
     this.#checkOpen()
-    this.#kept ??= new PreparedComponents()
-    return this.#kept
+    this.#runs ??= new ComponentRuns(this.#parts, this.#kept)
+    return this.#runs
   }
 
   #checkOpen(): void {
@@ -64,7 +54,7 @@ export class ComponentDesk {
 
   /** Takes no further component. Instances that are open are their holders'. */
   close(): void {
-    this.#kept?.clear()
+    delete this.#kept.prepared
     this.#closed = true
   }
 }

@@ -9,7 +9,6 @@
 import { toHex } from '../base/bytes.ts'
 import { ASYNC_DISPOSE } from '../base/disposal.ts'
 import { CaissonError } from '../base/errors.ts'
-import { loadOnce } from '../base/load-once.ts'
 import { type CapabilityTable, createCapabilityTable } from '../capability/capability-table.ts'
 import type { Gate } from '../capability/gate.ts'
 import type { OpenComponent } from '../component/open-component.ts'
@@ -156,7 +155,7 @@ class PooledRuntime implements Runtime {
     spans?: typeof CallSpans,
   ) {
     const defaults = parseLimits(options.limits)
-    const given = { ...host, ...pick(options), ...(host.modules && { modules: loadOnce(host.modules) }) }
+    const given = { ...host, ...pick(options) }
     const platform = { ...given, clock: soundClock(given.clock) }
     this.#platform = platform
     this.#given = given

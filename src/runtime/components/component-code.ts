@@ -37,14 +37,14 @@ import type { RuntimeOptions } from '../options.ts'
 import type { Platform } from '../platform.ts'
 import { type ComponentBytes, componentBytes } from './component-bytes.ts'
 import type { OpenComponentOptions } from './component-options.ts'
-import type { PreparedComponents } from './prepared-components.ts'
+import { type KeptComponents, PreparedComponents } from './prepared-components.ts'
 
 /** What preparing takes. */
 export interface ComponentCodeParts {
   /** How the engine of this platform is metered. */
   readonly profile: 'v8' | 'portable'
   readonly platform: Platform
-  readonly options: Pick<RuntimeOptions, 'preparedCache'>
+  readonly options: RuntimeOptions
   readonly table: CapabilityTable
 }
 
@@ -67,14 +67,16 @@ const NOT_BUILT_FOR_IT =
 
 const PAGE = 65_536
 
-/** @param capabilities that it is granted @param kept what was prepared before */
+/** @param capabilities that it is granted @param held what was prepared before */
 export async function componentCode(
   parts: ComponentCodeParts,
   source: Uint8Array | PrebuiltComponent,
   capabilities: readonly GuestCapability[],
   options: Preparing,
-  kept: PreparedComponents,
+  held: KeptComponents,
 ): Promise<ComponentCode> {
+  held.prepared ??= new PreparedComponents()
+  const kept = held.prepared
   const { sha256 } = parts.platform.pageTools ?? neutralPageTools
   // Before anybody else has a turn.
   const given =

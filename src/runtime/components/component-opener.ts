@@ -24,7 +24,7 @@ import { checkOpenComponent } from './check-component-options.ts'
 import { type ComponentCodeParts, componentCode } from './component-code.ts'
 import type { ComponentWasiOptions, OpenComponentOptions } from './component-options.ts'
 import { HeldComponent } from './held-component.ts'
-import type { PreparedComponents } from './prepared-components.ts'
+import type { KeptComponents } from './prepared-components.ts'
 
 export interface ComponentOpenerParts extends ComponentCodeParts {
   readonly bounds: LimitBounds
@@ -40,7 +40,7 @@ export async function openComponent(
   parts: ComponentOpenerParts,
   source: Uint8Array | PrebuiltComponent,
   options: OpenComponentOptions,
-  kept: PreparedComponents,
+  kept: KeptComponents,
 ): Promise<OpenComponent> {
   checkOpenComponent(options)
   const { platform, bounds, hostClock } = parts

@@ -30,7 +30,7 @@ import { grantedWorld } from '../wasi/granted-world.ts'
 import { checkResumeComponent, checkRunComponent } from './check-component-options.ts'
 import { type ComponentCodeParts, componentCode } from './component-code.ts'
 import type { ResumeComponentOptions, RunComponentOptions } from './component-options.ts'
-import type { PreparedComponents } from './prepared-components.ts'
+import type { KeptComponents } from './prepared-components.ts'
 
 /** What the runtime lends. */
 export interface ComponentRunsParts extends GuestRunsParts, ComponentCodeParts {}
@@ -47,11 +47,11 @@ interface WantedComponent {
 
 export class ComponentRuns {
   readonly #parts: ComponentRunsParts
-  readonly #kept: PreparedComponents
+  readonly #kept: KeptComponents
   readonly #runs: GuestRuns
 
   /** @param kept what was prepared before */
-  constructor(parts: ComponentRunsParts, kept: PreparedComponents) {
+  constructor(parts: ComponentRunsParts, kept: KeptComponents) {
     this.#parts = parts
     this.#kept = kept
     this.#runs = new GuestRuns(parts)

@@ -19,6 +19,11 @@ export interface KeptComponent {
   readonly prepared: PreparedComponent
 }
 
+/** What a runtime has of them: made by whoever loads what opens components. */
+export interface KeptComponents {
+  prepared?: PreparedComponents
+}
+
 const MOST = 8
 /** The engine's own code takes several times as much. The one used last is kept, whatever its size. */
 const MOST_BYTES: number = 128 * 1024 * 1024
@@ -51,10 +56,6 @@ export class PreparedComponents {
       return bytes > MOST_BYTES
     })
     this.#kept = all.slice(Math.min(first + 1, all.length - 1))
-  }
-
-  clear(): void {
-    this.#kept = []
   }
 }
 
