@@ -52,6 +52,10 @@ export type {
 } from '../../host-bindings/kv/key-value-store.ts'
 export { createMemoryKeyValueStore } from '../../host-bindings/kv/memory-key-value-store.ts'
 export {
+  createIndexedDbPreparedStore,
+  type IndexedDbPreparedStoreOptions,
+} from '../../host-bindings/prepared/indexed-db-prepared-store.ts'
+export {
   createMemoryPreparedStore,
   type MemoryPreparedStoreOptions,
 } from '../../host-bindings/prepared/memory-prepared-store.ts'

@@ -55,7 +55,7 @@ export async function openDurableDatabase(name: string): Promise<DurableDatabase
   }
   return {
     use,
-    transact: (mode, act) => use(mode, (store) => complete(store, act)),
+    transact: (mode, act) => use(mode, (store) => completed(store, act)),
     close: () => {
       opening?.then(
         (opened) => opened.close(),
@@ -67,13 +67,17 @@ export async function openDurableDatabase(name: string): Promise<DurableDatabase
   }
 }
 
-async function complete<T>(store: IDBObjectStore, act: (store: IDBObjectStore) => Promise<T>): Promise<T> {
+/** Acts in the transaction of the store: what it gave, once the transaction is complete; undone where `act` rejects. */
+export async function completed<T>(
+  store: IDBObjectStore,
+  act: (store: IDBObjectStore) => Promise<T>,
+): Promise<T> {
   const { transaction } = store
-  const completed = promisifyRequest(transaction)
-  completed.catch(() => {}) // it may fail while `act` is still waiting for something else
+  const ended = promisifyRequest(transaction)
+  ended.catch(() => {}) // it may fail while `act` is still waiting for something else
   try {
     const result = await act(store)
-    await completed
+    await ended
     return result
   } catch (error) {
     if (transaction.error === null) {
@@ -83,7 +87,7 @@ async function complete<T>(store: IDBObjectStore, act: (store: IDBObjectStore) =
         // It has ended already.
       }
     }
-    await completed.catch(() => {})
+    await ended.catch(() => {})
     // A request that failed says less than why the whole did: a full disk, for example.
     throw CaissonError.is(error) ? error : (transaction.error ?? error)
   }
