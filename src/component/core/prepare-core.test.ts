@@ -21,4 +21,15 @@ describe('prepareCore', () => {
     expect(prepareCore(bytes, OPTIONS)).toEqual(prepareCore(bytes.slice(), OPTIONS))
     expect(() => prepareCore(prepareCore(bytes, OPTIONS).wasm, OPTIONS)).toThrow(/prepared already/)
   })
+
+  it('lets tables grow so far, and a module keep those that it begins with, up to a million entries', () => {
+    const entries = (min: number): number =>
+      prepareCore(assemble(`(module (table ${min} funcref))`), OPTIONS).manifest.tableEntries
+    expect([entries(10), entries(100_000), entries(700_000), entries(1_000_000)]).toEqual([
+      100_000, 100_000, 700_000, 1_000_000,
+    ])
+    expect(() => entries(1_000_001)).toThrow(/at most 1000000 are allowed/)
+    const several = '(module (table 600000 funcref) (table 500000 funcref))'
+    expect(() => prepareCore(assemble(several), OPTIONS)).toThrow(/1100000 entries/)
+  })
 })

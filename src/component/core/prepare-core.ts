@@ -51,7 +51,10 @@ export interface PrepareCoreOptions {
   readonly maxBytes?: number
 }
 
+/** So far the tables of a module may grow by default; one that begins with more keeps what it begins with. */
 const DEFAULT_TABLE_ENTRIES = 100_000
+/** Large programs begin with hundreds of thousands: GHC's have one entry for each closure. */
+const MOST_FIRST_ENTRIES = 1_000_000
 
 /** Raised when the same module is prepared otherwise. A test compares it with what comes out. */
 const RULES = 3
@@ -101,7 +104,7 @@ export function* prepareCoreSteps(
   inspectBinary(bytes, 'module', options.maxBytes ?? MOST_BINARY_BYTES)
   const suspends = options.suspends ?? []
   const original = parseModule(bytes)
-  const { maxMemoryPages, maxTableEntries = DEFAULT_TABLE_ENTRIES } = options
+  const { maxMemoryPages, maxTableEntries = defaultTableEntries(original) } = options
   const caps = { maxMemoryPages, maxTableEntries }
   // What can be refused early is: rewriting takes long.
   capModule(original, caps)
@@ -213,6 +216,11 @@ function exportsOf(module: Module): CoreExport[] {
       ? { name, kind, signature: signatureOf(module, functions[index] as number) }
       : { name, kind },
   )
+}
+
+function defaultTableEntries({ tables }: Module): number {
+  const first = tables.reduce((sum, { type }) => sum + type.limits.min, 0)
+  return Math.min(Math.max(first, DEFAULT_TABLE_ENTRIES), MOST_FIRST_ENTRIES)
 }
 
 function tableEntriesOf({ tables }: Module): number {

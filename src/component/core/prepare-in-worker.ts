@@ -18,11 +18,13 @@ export interface PrepareInWorkerOptions extends Omit<PrepareCoreOptions, 'asynci
   /** Told how much is done, from 0 to 1. */
   readonly onProgress?: (done: number) => void
   readonly signal?: AbortSignal
-  /** Default two minutes. */
+  /** Default two minutes, and ten seconds more for each MiB of the module. */
   readonly timeoutMs?: number
 }
 
-const DEFAULT_TIMEOUT_MS = 120_000
+/** Some tens of times what it takes on a machine that does nothing else. */
+const LEAST_TIMEOUT_MS = 120_000
+const TIMEOUT_MS_PER_MIB = 10_000
 
 /**
  * As `prepareCore`, in a Worker.
@@ -33,7 +35,7 @@ export async function prepareCoreInWorker(
   bytes: Uint8Array,
   options: PrepareInWorkerOptions,
 ): Promise<PreparedCore> {
-  const { openWorker, onProgress, signal, timeoutMs = DEFAULT_TIMEOUT_MS, ...rest } = options
+  const { openWorker, onProgress, signal, timeoutMs = timeoutOf(bytes), ...rest } = options
   const isAborted = (): boolean => signal?.aborted === true
   if (isAborted()) throw aborted()
   const copy = await copyInPieces(bytes)
@@ -77,10 +79,14 @@ async function copyInPieces(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>>
   return copy
 }
 
+function timeoutOf({ length }: Uint8Array): number {
+  return LEAST_TIMEOUT_MS + Math.ceil(length / 2 ** 20) * TIMEOUT_MS_PER_MIB
+}
+
 function late(timeoutMs: number): CaissonError {
   return new CaissonError(
     'timeout',
-    `The module was not prepared within ${timeoutMs} ms; allow more, or take a smaller one.`,
+    `The module was not prepared within ${timeoutMs} ms. Try again where less else is going on, or take a smaller one.`,
   )
 }
 
