@@ -1,12 +1,12 @@
 /**
  * Changes of the disk fail while a plan runs, one in each run: whoever goes on with it afterwards finds everything that
- * was acknowledged, and pays nothing twice. Here at every twentieth change, in the long run at each.
+ * was acknowledged, and pays nothing twice. Here at every twelfth change, in the long run at each.
  */
 import { expect, it } from 'vitest'
 import { FAILURES } from './disk-failures.ts'
 import { planOperations, problemsOfPlan } from './failing-plan.ts'
 
-const EVERY = 20
+const EVERY = 12
 
 it.each(Object.entries(FAILURES))('a run that meets %s', { timeout: 120_000 }, async (name, failure) => {
   const problems: string[] = []
