@@ -18,6 +18,7 @@ import type { HandleState, HandleTableState, LiveResource } from './abi/resource
 import type { CapabilityCalls, CapabilityCallsState } from './capability-calls.ts'
 import type { ComponentInstance } from './component-instance.ts'
 import { type CoreState, captureCore, restoreCore } from './core/capture-core.ts'
+import type { ModuleClock } from './module/module-clock.ts'
 import { checkCapabilities } from './module/module-state.ts'
 
 export interface ComponentState {
@@ -28,6 +29,8 @@ export interface ComponentState {
   readonly handles: readonly HandleTableState[]
   readonly wasi: WasiState | null
   readonly calls: CapabilityCallsState
+  /** What it has slept without anybody waiting for it; left out where it never did. */
+  readonly skippedNs?: bigint
   /** Names and kinds, as the guest was started with. */
   readonly capabilities: readonly GuestCapability[]
   /** The export whose call waits; null between calls. */
@@ -38,6 +41,7 @@ export interface CaptureParts {
   readonly instance: ComponentInstance
   readonly wasi: WasiHost | undefined
   readonly calls: CapabilityCalls
+  readonly clock?: ModuleClock
   readonly capabilities: readonly GuestCapability[]
   readonly seed: Uint8Array
 }
@@ -52,7 +56,7 @@ export interface ComponentCapture extends MachineCapture {
  * @throws CaissonError `unsupported` with what cannot be captured, `isolate_destroyed`
  */
 export function captureComponent(
-  { instance, wasi, calls, capabilities, seed }: CaptureParts,
+  { instance, wasi, calls, clock, capabilities, seed }: CaptureParts,
   call: string | null,
   same?: SamePage,
   known: PageTree = PageTree.empty,
@@ -79,6 +83,7 @@ export function captureComponent(
     handles: handles.map((table) => table.capture(write)),
     wasi: wasi?.capture() ?? null,
     calls: called,
+    ...(clock && clock.skippedNs > 0n && { skippedNs: clock.skippedNs }),
     capabilities: capabilities.map(({ name, sync }) => ({ name, sync })),
     call,
   }
@@ -104,13 +109,15 @@ export function parseComponentState(
   capabilities: readonly GuestCapability[],
 ): ComponentState {
   const state = (given ?? {}) as Partial<ComponentState>
-  const { seed, handles, wasi, call, capabilities: had } = state
+  const { seed, handles, wasi, call, capabilities: had, skippedNs = 0n } = state
   const isWhole =
     state.version === 1 &&
     seed instanceof Uint8Array &&
     seed.length === 32 &&
     Array.isArray(handles) &&
     typeof wasi === 'object' &&
+    typeof skippedNs === 'bigint' &&
+    skippedNs >= 0n &&
     (call === null || typeof call === 'string') &&
     Array.isArray(had) &&
     had.every(

@@ -72,6 +72,7 @@ export async function openComponentLife(parts: ComponentLifeParts): Promise<Comp
   const { prepared, limits, capabilities, schemas, syncCalls, monotonic, starts, from, interfaces } = parts
   const control = new LateControl()
   const clock = new ModuleClock(parts.nowMs)
+  clock.skippedNs = from?.state.skippedNs ?? 0n
   const nowMs = (): number => msAt(clock.position())
   const calls = new CapabilityCalls({ capabilities, schemas, syncCalls, limits, control, nowMs })
   const seed = from?.state.seed ?? parts.seed

@@ -204,7 +204,7 @@ export class ComponentMachine implements Machine {
       const args = waits ? [] : instance.checkCall(program.export, given)
       const capture = (name: string | null): ComponentCapture =>
         captureComponent(
-          { instance, wasi: opened.wasi, calls, capabilities: of.capabilities, seed: opened.seed },
+          { instance, wasi: opened.wasi, calls, clock, capabilities: of.capabilities, seed: opened.seed },
           name,
           tools.samePage,
           this.#known,

@@ -75,8 +75,6 @@ export class ModuleGuest {
   readonly #trees: readonly (WasiTree | ChangedTree)[]
   readonly #functions: Readonly<Record<string, WasiFunction>>
   #startsUp: boolean
-  /** Slept by moving the clock. */
-  #skippedNs = 0n
   /** Set where the import that is at work is to suspend. */
   #suspends = false
 
@@ -273,9 +271,8 @@ export class ModuleGuest {
       this.#suspends = true
       return 'suspended'
     }
-    clock.reach(untilNs)
-    this.#skippedNs += clock.position() - now
-    if (this.#skippedNs > BigInt(this.start.limits.idleMs) * NS_PER_MS) this.core.gauge.halt('idle')
+    clock.skip(untilNs)
+    if (clock.skippedNs > BigInt(this.start.limits.idleMs) * NS_PER_MS) this.core.gauge.halt('idle')
     return 'ready'
   }
 }

@@ -106,6 +106,19 @@ describe('WASI in a component', () => {
     expect(component.stdout).toMatchObject({ bytes: new TextEncoder().encode('01234567'), droppedBytes: 3 })
     expect(await component.call('run', ['sleep 6000'])).toMatchObject({ status: 'exhausted', limit: 'idle' })
   })
+
+  it('sleeps no longer for having been parked in between', async () => {
+    await using runtime = await openRuntime()
+    const options = { wasi: { clock: true }, limits: { idleMs: 5_000 } }
+    const bytes = await readSample('wasi-probe-c')
+    const component = await runtime.openComponent(bytes, options)
+    expect(await component.call('run', ['sleep 3000'])).toMatchObject({ value: { val: '3000' } })
+    const from = await component.checkpoint()
+    const again = await runtime.openComponent(bytes, { ...options, from })
+    expect(again.stateDigest()).toBe(component.stateDigest())
+    for (const one of [component, again])
+      expect(await one.call('run', ['sleep 3000'])).toMatchObject({ status: 'exhausted', limit: 'idle' })
+  })
 })
 
 describe('granted capabilities', () => {

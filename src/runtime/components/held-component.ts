@@ -246,10 +246,10 @@ export class HeldComponent implements OpenComponent {
   }
 
   #capture(name: string | null): ComponentCapture {
-    const { instance, wasi, calls, gate, start, pageTools } = this.#parts
+    const { instance, wasi, calls, clock, gate, start, pageTools } = this.#parts
     const { capabilities } = gate
     return captureComponent(
-      { instance, wasi, calls, capabilities, seed: start.seed },
+      { instance, wasi, calls, clock, capabilities, seed: start.seed },
       name,
       pageTools.samePage,
     )
