@@ -12,6 +12,7 @@
  */
 import { join } from 'node:path'
 import { defineConfig, type Plugin, type ViteUserConfigFnObject } from 'vitest/config'
+import { LongestFirst } from './scripts/longest-first.ts'
 import { memoryFolder } from './scripts/memory-folder.ts'
 
 const LONG = '**/*.long.test.ts'
@@ -55,6 +56,7 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
       env: inMemory === undefined ? {} : { TMPDIR: inMemory },
       // The machine that every figure and time limit is written for has two cores.
       maxWorkers: 2,
+      sequence: { sequencer: LongestFirst },
       testTimeout: 30_000,
       hookTimeout: 60_000,
       restoreMocks: true,
