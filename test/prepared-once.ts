@@ -6,7 +6,7 @@
  * else. Workers that do prepare are the matter of `src/component/core/prepare-in-worker.test.ts`.
  */
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import { openNodeWorker as openWorker } from '../host-bindings/system/worker-port.node.ts'
@@ -31,7 +31,7 @@ function openPreparing(script: URL, folder: string): WorkerPort {
       fail = onFailure
     },
     post(message, moved) {
-      const path = join(folder, nameOf(message as PrepareMessage))
+      const path = join(folder, nameOf(script, message as PrepareMessage))
       if (existsSync(path)) {
         telling = setImmediate(() => {
           for (const reply of deserialize(readFileSync(path)) as PrepareReply[]) tell(reply)
@@ -64,6 +64,8 @@ function keep(path: string, replies: readonly unknown[]): void {
   renameSync(draft, path)
 }
 
-function nameOf({ bytes, options }: PrepareMessage): string {
-  return createHash('sha256').update(serialize(options)).update(bytes).digest('hex')
+/** The date of the built script: it may be built anew beside tests that are watched. */
+function nameOf(script: URL, { bytes, options }: PrepareMessage): string {
+  const { mtimeMs } = statSync(script)
+  return createHash('sha256').update(`${mtimeMs}`).update(serialize(options)).update(bytes).digest('hex')
 }
