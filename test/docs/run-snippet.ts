@@ -44,6 +44,9 @@ async function bundleLibrary(): Promise<Readonly<Record<string, string>>> {
   return { caisson: join(folder, 'caisson.mjs'), 'caisson/bindings': join(folder, 'bindings.mjs') }
 }
 
+/** Of this process alone: the pages may be tested twice at the same time. */
+const fileFor = (name: string): string => join(FOLDER, `${name}-${process.pid}.mjs`)
+
 /** A snippet in TypeScript; its name is that of a file. */
 export interface TypeScriptSnippet {
   readonly name: string
@@ -64,7 +67,7 @@ export async function runTypeScript(snippets: readonly TypeScriptSnippet[]): Pro
   const packages = await library
   mkdirSync(FOLDER, { recursive: true })
   const files = await Promise.all(snippets.map((snippet) => compile(snippet, packages)))
-  const main = join(FOLDER, `${snippets[0]?.name}-and-more.mjs`)
+  const main = fileFor(`${snippets[0]?.name}-and-more`)
   writeFileSync(
     main,
     files
@@ -91,7 +94,7 @@ async function compile(
   { name, code }: TypeScriptSnippet,
   packages: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const file = join(FOLDER, `${name}.mjs`)
+  const file = fileFor(name)
   const bundle = await build({
     stdin: { contents: code, loader: 'ts', resolveDir: ROOT, sourcefile: `${name}.ts` },
     bundle: true,

@@ -147,8 +147,9 @@ describe('shell snippets', () => {
   )
 })
 
-/** The arguments of a line that is nothing but the command; undefined for one that takes a shell. */
+/** The arguments of a line that is nothing but the command, in words or in single quotes; undefined where it takes a shell. */
 function caissonArguments(line: string): readonly string[] | undefined {
-  const [npx, name, ...args] = line.split(' ')
-  return npx === 'npx' && name === 'caisson' && /^[\w .:/-]*$/.test(line) ? args : undefined
+  if (!/^npx caisson(?: +(?:[\w.:/-]+|'[^']*'))+ *$/.test(line)) return undefined
+  const [, , ...args] = line.match(/[\w.:/-]+|'[^']*'/g) ?? []
+  return args.map((word) => word.replaceAll("'", ''))
 }
