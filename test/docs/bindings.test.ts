@@ -79,6 +79,7 @@ const INTERFACES: Readonly<Record<string, readonly (readonly [file: string, name
   createSqlCapabilities: [['sql/sql-capabilities.ts', 'SqlOptions']],
   createMemoryRunStore: [['store/memory-run-store.ts', 'MemoryRunStoreOptions']],
   openIndexedDbRunStore: [['store/indexed-db-run-store.ts', 'IndexedDbRunStoreOptions']],
+  createIndexedDbPreparedStore: [['prepared/indexed-db-prepared-store.ts', 'IndexedDbPreparedStoreOptions']],
   createMemoryCallLog: [['call-log/memory-call-log.ts', 'MemoryCallLogOptions']],
 }
 

@@ -152,6 +152,7 @@ test('a cache that is none is refused before anything is opened', async () => {
     { store },
     { key: new Uint8Array(32) },
     'x',
+    null,
   ])
     await expect(openRuntime({ preparedCache: preparedCache as never })).rejects.toMatchObject({
       code: 'invalid_argument',
