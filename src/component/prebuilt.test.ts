@@ -84,11 +84,27 @@ describe('a component that was built before', () => {
       return { ...changed, digest } as PrebuiltManifest
     }
     expect(signed({}).digest).toBe(manifest.digest)
+    const [core] = body.cores
+    const withConstants = (constants: unknown): object => ({
+      cores: [{ ...core, manifest: { ...core?.manifest, constants } }],
+    })
+    const constant = (...steps: unknown[]): object => ({ name: 'constant.0', type: 'i32', steps })
     for (const change of [
       { cores: null },
       { cores: [null] },
       { cores: [{ ...body.cores[0], manifest: null }] },
       { cores: [{ ...body.cores[0], manifest: { ...body.cores[0]?.manifest, exports: undefined } }] },
+      withConstants(undefined),
+      withConstants([null]),
+      withConstants([{ name: 'constant.0', type: 'i32' }]),
+      ...[
+        null,
+        { get: null },
+        { push: 1.5 },
+        { push: 'x' },
+        { push: '9'.repeat(100) },
+        { op: 'constructor' },
+      ].map((step) => withConstants([constant(step)])),
       { root: null },
       { root: { definitions: [null] } },
       { root: { definitions: [{ kind: 'type', type: null }] } },

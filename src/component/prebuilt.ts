@@ -12,6 +12,7 @@
  */
 import { sha256 } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
+import { isLoweredConstant } from '../wasm/lower-constants.ts'
 import { describeComponent } from './component-shape.ts'
 import type { SuspendingImport } from './core/core-manifest.ts'
 import type { PrebuiltComponent, PrebuiltCore, PrebuiltManifest } from './prebuilt-manifest.ts'
@@ -106,9 +107,10 @@ function isWhole({ component, maxMemoryPages, root, cores }: PrebuiltManifest): 
     Number.isSafeInteger(maxMemoryPages) &&
     Array.isArray(root.definitions) &&
     cores.every(
-      ({ file, manifest: { imports, exports, globals, suspends, captureObstacles } }) =>
+      ({ file, manifest: { imports, exports, globals, suspends, captureObstacles, constants } }) =>
         typeof file === 'string' &&
-        [imports, exports, globals, suspends, captureObstacles].every(Array.isArray),
+        [imports, exports, globals, suspends, captureObstacles, constants].every(Array.isArray) &&
+        constants.every(isLoweredConstant),
     )
   )
 }

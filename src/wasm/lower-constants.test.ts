@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { assemble } from './assemble.testkit.ts'
 import { encodeModule } from './encode-module.ts'
-import { CONSTANT_NAMESPACE, evaluateConstant, lowerConstants } from './lower-constants.ts'
+import { CONSTANT_NAMESPACE, evaluateConstant, isLoweredConstant, lowerConstants } from './lower-constants.ts'
 import { parseModule } from './parse-module.ts'
 
 /** As position-independent libraries have them: all that they have is relative to where they are put. */
@@ -46,6 +46,7 @@ describe('lowerConstants', () => {
   it('says what it says in plain JSON, and cuts at the width of the type', () => {
     const { constants } = lowerConstants(parseModule(LIBRARY))
     expect(JSON.parse(JSON.stringify(constants))).toEqual(constants)
+    expect(constants.every(isLoweredConstant)).toBe(true)
     const sum = {
       name: 'constant.0',
       type: 'i32',

@@ -85,6 +85,27 @@ export function lowerConstants(module: Module): {
   return { module: lowered, constants }
 }
 
+/** Whether data that was kept somewhere is what `lowerConstants` says of a constant. */
+export function isLoweredConstant(given: unknown): given is LoweredConstant {
+  const { name, type, steps } = Object(given) as Readonly<Record<string, unknown>>
+  return (
+    typeof name === 'string' &&
+    (type === 'i32' || type === 'i64') &&
+    Array.isArray(steps) &&
+    steps.length <= LONGEST &&
+    steps.every(isStep)
+  )
+}
+
+function isStep(given: unknown): boolean {
+  const { get, push, op } = Object(given) as Readonly<Record<string, unknown>>
+  if (op !== undefined) return typeof op === 'string' && Object.hasOwn(OPERATIONS, op)
+  if (push !== undefined)
+    return Number.isSafeInteger(push) || (typeof push === 'string' && /^-?\d{1,20}$/.test(push))
+  const { module, name } = Object(get) as Readonly<Record<string, unknown>>
+  return typeof module === 'string' && typeof name === 'string'
+}
+
 /**
  * @param globalOf the value of a global that the module imports
  * @returns what the imported constant has to be
