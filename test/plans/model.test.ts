@@ -5,4 +5,4 @@
 import { it } from 'vitest'
 import { checkSchedules } from './model/commands.ts'
 
-it('holds for 500 schedules', { timeout: 120_000 }, () => checkSchedules(500))
+it('holds for 500 schedules', { timeout: 600_000 }, () => checkSchedules(500))
