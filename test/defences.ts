@@ -1973,6 +1973,14 @@ export const DEFENCES: readonly Defence[] = [
     tests: ['src/component/core/prepared-cache.test.ts'],
   },
   {
+    name: 'kept-components-know-their-key',
+    against: 'What a cache with one key gave is run for who opens the same component with another key.',
+    file: 'src/runtime/components/component-code.ts',
+    find: 'cache && granted ? toHex(pageTools.sha256(granted.key))',
+    replace: "cache && granted ? ''",
+    tests: ['src/runtime/component-desk.test.ts'],
+  },
+  {
     name: 'cached-modules-know-their-options',
     against: 'A module that was prepared with a larger cap is taken for one with a smaller cap.',
     file: 'src/component/core/prepare-core.ts',
