@@ -9,7 +9,7 @@ const inFull = (config) => ({
   target: 'es2022',
   loader: { '.wasm': 'copy' },
   // Fetched when the first TypeScript is run, when the first plan is read from text, by who has
-  // telemetry, with the first component and the first module.
+  // telemetry, with the first component and the first module, and with the first plan that names some.
   external: [
     '*/engines/typescript.js',
     'yaml',
@@ -18,6 +18,8 @@ const inFull = (config) => ({
     '*/components/component-opener.js',
     '*/components/component-runs.js',
     '*/component/wit-value.js',
+    '*/plans/wasm-check.js',
+    '*/plans/plan-guests.js',
     '*/wasi/module-runs.js',
     '*/wasi/wasi-source.js',
   ],

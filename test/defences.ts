@@ -2041,7 +2041,7 @@ export const DEFENCES: readonly Defence[] = [
   {
     name: 'core-modules-are-validated',
     against: 'Metering makes a valid module of an invalid one.',
-    file: 'src/component/core/prepare-core.ts',
+    file: 'src/component/core/describe-core.ts',
     find: 'if (!WebAssembly.validate(checked as BufferSource)) {',
     replace: 'if (bytes.length === 0) {',
     tests: ['src/component/core/prepare-core.test.ts'],

@@ -18,7 +18,7 @@ import { exhausted } from '../machine/exhausted.ts'
 import type { Limits } from '../machine/limits.ts'
 import { measureValue } from '../values/copy-value.ts'
 import type { FunctionType } from './abi/wit-type.ts'
-import { type BoundCapability, CapabilityPlaces } from './capability-places.ts'
+import { type BoundCapability, CapabilityPlaces, checkCapabilityType } from './capability-places.ts'
 import { CapabilityRequests } from './capability-requests.ts'
 import type { ComponentImports, ImportCall } from './component-imports.ts'
 import { GuestStop } from './component-outcome.ts'
@@ -136,11 +136,7 @@ export class CapabilityCalls implements ComponentImports {
   func(from: string, name: string, type: FunctionType): ImportCall | undefined {
     const bound = this.#places.find({ interface: from, name })
     if (bound === undefined) return undefined
-    if (type.tuple?.handles === true || type.result?.handles === true)
-      throw new CaissonError(
-        'invalid_component',
-        `The component imports the capability "${bound.capability.name}" with resources, which none takes.`,
-      )
+    checkCapabilityType(bound.capability.name, type)
     const { input, output } = this.#parts.schemas(bound.capability.name)
     const succeed = this.#success(type, output)
     const writeFailure = failureWriter(type)

@@ -1,5 +1,7 @@
 /** Which capability stands behind an import. Interfaces of `wasi:` are never capabilities. */
+import { CaissonError } from '../base/errors.ts'
 import type { GuestCapability } from '../capability/call.ts'
+import type { FunctionType } from './abi/wit-type.ts'
 import type { ImportedFunction } from './component-shape.ts'
 import { ROOT } from './link/link-component.ts'
 import { placesOf } from './wit-names.ts'
@@ -33,4 +35,13 @@ export class CapabilityPlaces {
   isAwaited(wanted: Pick<ImportedFunction, 'interface' | 'name'>): boolean {
     return this.find(wanted)?.capability.sync === false
   }
+}
+
+/** @throws CaissonError `invalid_component` */
+export function checkCapabilityType(name: string, type: FunctionType): void {
+  if (type.tuple?.handles !== true && type.result?.handles !== true) return
+  throw new CaissonError(
+    'invalid_component',
+    `The component imports the capability "${name}" with resources, which none takes.`,
+  )
 }

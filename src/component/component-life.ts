@@ -18,7 +18,7 @@ import { type ComponentImports, firstOf } from './component-imports.ts'
 import { type ComponentInstance, openComponentInstance } from './component-instance.ts'
 import { ComponentWasi, type ComponentWorld } from './component-wasi.ts'
 import { LateControl } from './guest-control.ts'
-import { awaitsHttp, FETCH, sendsHttp } from './http-calls.ts'
+import { awaitsHttp, cannotAwaitHttp, FETCH, sendsHttp } from './http-calls.ts'
 import { ModuleClock, msAt } from './module/module-clock.ts'
 import type { PreparedComponent } from './prepare-component.ts'
 
@@ -119,11 +119,7 @@ function hasHttp({ shape, cores }: PreparedComponent, capabilities: readonly Gue
     manifest.suspends.some(({ module, name }) => awaitsHttp({ interface: module, name })),
   )
   if (waits) return true
-  throw new CaissonError(
-    'unsupported',
-    `The component cannot wait for answers of HTTP. It takes the package binaryen, or what \`caisson build --suspend ${FETCH}\` wrote, and one core module that sends requests and waits for them. Without the grant of ${FETCH} it is opened, and its requests are denied.`,
-    { details: { imports: ['wasi:http/outgoing-handler#handle'] } },
-  )
+  throw cannotAwaitHttp()
 }
 
 /** @throws CaissonError `missing_imports` */

@@ -39,6 +39,7 @@ import { endOfCall, endOfOpening, fuelOf } from './component-end.ts'
 import { type ComponentLife, type ComponentLifeParts, openComponentLife } from './component-life.ts'
 import { type ComponentProgram, parseComponentProgram } from './component-program.ts'
 import { endOfCollected } from './component-result.ts'
+import { checkArgumentCount, plainExport } from './component-shape.ts'
 import type { ComponentWorld } from './component-wasi.ts'
 import { worldBytes } from './module/guest-world.ts'
 import type { PreparedComponent } from './prepare-component.ts'
@@ -162,28 +163,11 @@ export class ComponentMachine implements Machine {
     if (life !== undefined) letGo(life)
   }
 
-  /** @throws CaissonError `not_found`, `unsupported_feature` */
+  /** @throws CaissonError `not_found`, `unsupported_feature`, `invalid_arguments` */
   #typeOf({ export: name, args }: ComponentProgram): FunctionType {
-    const { exports } = this.#parts.prepared.shape
-    const found = exports.find((one) => one.name === name)
-    const shown = clipText(name, 200)
-    if (found === undefined) {
-      const names = exports.map((one) => one.name).join(', ')
-      const message = `The component has no export "${shown}". It has: ${clipText(names, 500) || 'none'}.`
-      throw new CaissonError('not_found', message)
-    }
-    const { params, result, tuple } = found.type
-    if (tuple?.handles === true || result?.handles === true)
-      throw new CaissonError(
-        'unsupported_feature',
-        `"${shown}" takes or gives resources, which nobody holds here.`,
-      )
-    if (args.length !== params.length)
-      throw new CaissonError(
-        'invalid_arguments',
-        `"${shown}" takes ${params.length} ${params.length === 1 ? 'argument' : 'arguments'}, not ${args.length}.`,
-      )
-    return found.type
+    const type = plainExport(this.#parts.prepared.shape.exports, name)
+    checkArgumentCount(name, type, args.length)
+    return type
   }
 
   async #open(

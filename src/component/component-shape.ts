@@ -1,7 +1,6 @@
 /** What a component imports and exports, with its types: learned by linking it without running anything. */
 import { CaissonError } from '../base/errors.ts'
 import { clipText } from '../base/escape-text.ts'
-import { nearNames } from '../capability/near-names.ts'
 import type { FunctionType } from './abi/wit-type.ts'
 import type { ComponentAst } from './binary/component-ast.ts'
 import { unsupportedInComponent } from './binary/component-error.ts'
@@ -9,6 +8,7 @@ import type { ComponentFunction } from './link/component-function.ts'
 import { FaultDomain } from './link/fault-domain.ts'
 import { linkComponent } from './link/link-component.ts'
 import type { LinkedInstance } from './link/link-scope.ts'
+import { exportsText } from './near-exports.ts'
 
 export interface ImportedFunction {
   /** `wasi:cli/exit@0.2.0`, or `$root` for what is imported beside all interfaces. */
@@ -67,11 +67,39 @@ export function exportedFunctions(linked: LinkedInstance): [name: string, target
 
 /** What is said of a name that none of `names` is. */
 export function unknownExport(name: string, names: readonly string[]): CaissonError {
-  const [near] = nearNames(name, names)
-  const hint =
-    near === undefined ? `It exports: ${names.slice(0, 20).join(', ')}.` : `Did you mean "${near}"?`
+  const shown = JSON.stringify(clipText(name, 200))
   return new CaissonError(
     'not_found',
-    clipText(`The component exports no function ${JSON.stringify(clipText(name, 200))}. ${hint}`, 2_000),
+    clipText(`The component exports no function ${shown}.${exportsText(name, names)}`, 2_000),
+  )
+}
+
+/**
+ * An export that is called with plain values, by whoever holds no resources.
+ * @throws CaissonError `not_found`, `unsupported_feature`
+ */
+export function plainExport(exports: readonly ExportedFunction[], name: string): FunctionType {
+  const found = exports.find((one) => one.name === name)
+  if (found !== undefined && !takesHandles(found.type)) return found.type
+  const plain = exports.filter(({ type }) => !takesHandles(type)).map((one) => one.name)
+  if (found === undefined) throw unknownExport(name, plain)
+  throw new CaissonError(
+    'unsupported_feature',
+    clipText(`"${clipText(name, 200)}" takes or gives resources, which nobody holds here.`, 2_000),
+  )
+}
+
+function takesHandles({ tuple, result }: FunctionType): boolean {
+  return tuple?.handles === true || result?.handles === true
+}
+
+/** @throws CaissonError `invalid_arguments` */
+export function checkArgumentCount(name: string, { params }: FunctionType, given: number): void {
+  if (given === params.length) return
+  const names = params.map((one) => `${one.name}: ${one.type.kind}`).join(', ')
+  const signature = params.length === 0 ? '' : `: ${clipText(names, 500)}`
+  throw new CaissonError(
+    'invalid_arguments',
+    `"${clipText(name, 200)}" takes ${params.length} ${params.length === 1 ? 'argument' : 'arguments'}, not ${given}${signature}.`,
   )
 }

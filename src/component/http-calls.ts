@@ -8,6 +8,7 @@
  * 3. A refusal is `HTTP-request-denied`, whoever refused and why: what it was is in the host's record.
  * 4. What an answer says is looked at once, however often the guest asks for it.
  */
+import { CaissonError } from '../base/errors.ts'
 import type { Answer } from '../capability/call.ts'
 import type { WasiHttp, WasiHttpAnswer, WasiHttpRequest } from '../ports/wasi-host.ts'
 import type { CapabilityCalls } from './capability-calls.ts'
@@ -27,6 +28,15 @@ export function sendsHttp({ interface: from, name }: Place): boolean {
 /** Whether guests wait for answers in it. */
 export function awaitsHttp({ interface: from, name }: Place): boolean {
   return /^wasi:io\/poll(@|$)/.test(from) && (name === 'poll' || name === '[method]pollable.block')
+}
+
+/** What is said of a component that sends requests and cannot wait for their answers. */
+export function cannotAwaitHttp(): CaissonError {
+  return new CaissonError(
+    'unsupported',
+    `The component cannot wait for answers of HTTP. It takes the package binaryen, or what \`caisson build --suspend ${FETCH}\` wrote, and one core module that sends requests and waits for them. Without the grant of ${FETCH} it is opened, and its requests are denied.`,
+    { details: { imports: ['wasi:http/outgoing-handler#handle'] } },
+  )
 }
 
 /** Where a core module waits for answers: in the imports of those that send requests themselves. */

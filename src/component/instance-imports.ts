@@ -1,6 +1,4 @@
 /** What stands behind the imports of an instance, as its modules call it. */
-import { CaissonError } from '../base/errors.ts'
-import { clipText } from '../base/escape-text.ts'
 import type { LiveResource } from './abi/resources.ts'
 import type { FunctionType } from './abi/wit-type.ts'
 import type { ComponentImports, ImportCall } from './component-imports.ts'
@@ -9,6 +7,7 @@ import type { ComponentWait } from './component-wait.ts'
 import type { InstanceMeter } from './instance-meter.ts'
 import { type ComponentFunction, SUSPENDED } from './link/component-function.ts'
 import type { FaultDomain } from './link/fault-domain.ts'
+import { grantOfComponent, knownPlaces, type MissingImport, missingImports } from './missing-imports.ts'
 
 export interface InstanceImportsParts {
   readonly imports: ComponentImports
@@ -20,23 +19,27 @@ export interface InstanceImportsParts {
 
 /**
  * What of the imports nobody grants.
- * @throws CaissonError `missing_imports` with `details: { missing: [{ interface, name }] }`
+ * @throws CaissonError `missing_imports` with `details: { missing: [{ interface, name, grant? }] }`
  */
 export function checkImports(wanted: readonly ImportedFunction[], imports: ComponentImports): void {
-  const missing = wanted
-    .filter((one) => imports.func(one.interface, one.name, one.type) === undefined)
-    .map((one) => ({ interface: one.interface, name: one.name }))
+  const missing = missingOf(wanted, imports)
   if (missing.length === 0) return
-  const names = missing.slice(0, 20).map((one) => `${one.interface}#${one.name}`)
-  const more = missing.length > names.length ? ` and ${missing.length - names.length} more` : ''
-  throw new CaissonError(
-    'missing_imports',
-    clipText(
-      `The component imports what nobody grants: ${names.join(', ')}${more}. Grant the capability of that name (grants), or put an object behind it (interfaces).`,
-      2_000,
-    ),
-    { details: { missing: missing.slice(0, 1_000) } },
-  )
+  throw missingImports('component', missing)
+}
+
+/** @param known names of capabilities that there are */
+export function missingOf(
+  wanted: readonly ImportedFunction[],
+  imports: Pick<ComponentImports, 'func'>,
+  known: readonly string[] = [],
+): readonly MissingImport[] {
+  const places = knownPlaces(known)
+  return wanted
+    .filter((one) => imports.func(one.interface, one.name, one.type) === undefined)
+    .map(({ interface: from, name }) => {
+      const grant = grantOfComponent(from, name, places)
+      return { interface: from, name, ...(grant !== undefined && { grant }) }
+    })
 }
 
 /** A function of the host: it may answer later where the guest can wait. */

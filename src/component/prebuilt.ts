@@ -13,12 +13,12 @@
 import { sha256 } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
 import { isLoweredConstant } from '../wasm/lower-constants.ts'
+import { checkWaits } from './check-waits.ts'
 import { describeComponent } from './component-shape.ts'
 import type { SuspendingImport } from './core/core-manifest.ts'
 import type { PrebuiltComponent, PrebuiltCore, PrebuiltManifest } from './prebuilt-manifest.ts'
 import {
   type CompiledCore,
-  checkWaits,
   compile,
   meterComponent,
   type PreparedComponent,

@@ -13,7 +13,6 @@
  */
 import type { Digest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
-import { clipText } from '../base/escape-text.ts'
 import { parseModule } from '../wasm/binary.ts'
 import type { MeterProfile } from '../wasm/meter-options.ts'
 import type { ComponentAst, ParsedComponent } from './binary/component-ast.ts'
@@ -180,34 +179,6 @@ export async function awaitedImportsOf(
   const parsed = readComponent(bytes)
   const at = await awaitedImports(parsed, waits)
   return at.length === 0 ? at : parsed.modules.flatMap((module) => importedOf(module, at))
-}
-
-/**
- * That guests can wait wherever they have to: in one core module, which imports the capability itself.
- * @throws CaissonError `unsupported` with `details: { imports }`
- */
-export function checkWaits(
-  {
-    shape,
-    cores,
-  }: { readonly shape: ComponentShape; readonly cores: readonly Pick<PreparedCore, 'manifest'>[] },
-  { isAwaited }: Pick<WaitOptions, 'isAwaited'>,
-  why = 'It has to be imported by one core module, under its own name.',
-): void {
-  const canWait = (module: string, name: string): boolean =>
-    cores.filter(({ manifest }) => manifest.suspends.some((at) => at.module === module && at.name === name))
-      .length === 1
-  const stuck = shape.imports.filter((one) => isAwaited(one) && !canWait(one.interface, one.name))
-  if (stuck.length === 0) return
-  const names = stuck.slice(0, 20).map((one) => `${one.interface}#${one.name}`)
-  throw new CaissonError(
-    'unsupported',
-    clipText(
-      `The component cannot wait for capabilities that are answered later: ${names.join(', ')}. ${why}`,
-      2_000,
-    ),
-    { details: { imports: names } },
-  )
 }
 
 /** What of the component's imports its guests wait in, as core modules name it. */

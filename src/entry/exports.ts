@@ -114,8 +114,10 @@ export type {
 } from '../runtime/options.ts'
 export type { Outcome, UnwrittenCheckpoints } from '../runtime/outcome.ts'
 export type { ForkOptions } from '../runtime/plans/fork-run.ts'
+export type { PlanGuest } from '../runtime/plans/plan-guests.ts'
 export type {
   ApproveOptions,
+  CheckPlanOptions,
   CompactOptions,
   EraseOptions,
   EventsOptions,

@@ -106,6 +106,14 @@ export class PlanDesk {
           : kept.run(source, own, own.run, under ?? null, key),
       startOf,
       wasm,
+      wasmCheck: async () => ({
+        wasi: (await platform.modules?.())?.wasi,
+        isSync: (name) => {
+          const known = table.find(name)
+          return known && known.sync === true
+        },
+        monotonic: platform.clock.monotonic,
+      }),
       resumeProgram: (name, own, under, key) => kept.resume(name, own, under ?? null, key),
       repeatProgram: (name, own, key) => kept.repeat(name, own, key),
       inspect: async (checkpoint) => (await checkpoints.inspect(checkpoint)).id,

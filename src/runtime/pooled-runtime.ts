@@ -65,6 +65,7 @@ import { PlanDesk } from './plan-desk.ts'
 import type { ForkOptions } from './plans/fork-run.ts'
 import { refusePartName } from './plans/part-names.ts'
 import type {
+  CheckPlanOptions,
   CompactOptions,
   EraseOptions,
   PlanRun,
@@ -305,6 +306,10 @@ class PooledRuntime implements Runtime {
 
   async propose(plan: Plan | DefinedPlan, options: ProposeOptions): Promise<PlanRun> {
     return (await this.#plans.load()).propose(plan, options)
+  }
+
+  async checkPlan(plan: Plan | DefinedPlan, options: CheckPlanOptions = {}): Promise<DefinedPlan> {
+    return (await this.#plans.load()).check(plan, options)
   }
 
   async planRun(run: string, options: PlanRunOptions = {}): Promise<PlanRun> {

@@ -22,6 +22,7 @@ import type {
 import type { Outcome } from './outcome.ts'
 import type { ForkOptions } from './plans/fork-run.ts'
 import type {
+  CheckPlanOptions,
   CompactOptions,
   EraseOptions,
   PlanRun,
@@ -76,10 +77,20 @@ export interface Runtime {
    */
   repeat(run: string, options?: RepeatOptions): Promise<Outcome>
   /**
-   * Proposes a run of a plan: it is kept in the store, and does nothing before somebody approves exactly this.
-   * @throws CaissonError `invalid_plan`, `invalid_argument`, `unknown_capability`, `already_exists`, `store_failed`, `disposed`
+   * Proposes a run of a plan: it is kept in the store, and does nothing before somebody approves exactly this. WebAssembly
+   * that it names is looked into as `checkPlan` does.
+   * @throws CaissonError `invalid_plan`, `invalid_argument`, `unknown_capability`, `already_exists`, `store_failed`, `disposed`;
+   *   `not_found` with `details: { digest }` for WebAssembly that is neither given nor in the store
    */
   propose(plan: Plan | DefinedPlan, options: ProposeOptions): Promise<PlanRun>
+  /**
+   * Checks a plan as `definePlan` does, and the WebAssembly that its nodes name: what it is, whether it exports what they
+   * call and takes so many arguments, and that it imports nothing which nobody grants. Nothing of it is run, and nothing
+   * is kept. `details.problems` has all that is wrong, with the `code` that running the node would end with.
+   * @throws CaissonError `invalid_plan`, `invalid_argument`, `value_too_large`, `corrupted`, `store_failed`, `disposed`;
+   *   `not_found` with `details: { digest }` for WebAssembly that is neither given nor in the store
+   */
+  checkPlan(plan: Plan | DefinedPlan, options?: CheckPlanOptions): Promise<DefinedPlan>
   /**
    * A run of a plan that is in the store, whoever proposed it.
    * @throws CaissonError `not_found`, `corrupted`, `checkpoint_refused`, `invalid_argument`, `store_failed`, `disposed`

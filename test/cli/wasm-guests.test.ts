@@ -127,7 +127,7 @@ describe('a component', () => {
     expect(await run('run', 'tool.wasm', ...INPUT, ...TOOLED, '--fuel', '1e3')).toMatchObject({ code: 4 })
     expect(await run('run', 'types.wasm', '--call', 'none')).toMatchObject({
       code: 3,
-      stderr: expect.stringMatching(/has no export "none". It has: /),
+      stderr: expect.stringMatching(/exports no function "none"\..* It exports: /),
     })
     expect(await run('run', 'command.wasm', '--call', 'run')).toMatchObject({ code: 2 })
   })

@@ -72,6 +72,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     options: { by, run: [], ...whose },
     required: ['by'],
   },
+  checkPlan: { call: (options) => runtime.checkPlan(PLAN, options), good: {}, options: { wasm: EMPTY_LIST } },
   planRun: { call: (options) => runtime.planRun('r', options), good: {}, options: whose },
   fork: {
     call: (options) => runtime.fork('r', options),

@@ -111,13 +111,16 @@ describe.each(['component', 'module'] as const)('a %s', (kind: Kind) => {
     expect(world.asked).toEqual(asked)
   })
 
-  test('is refused what it is not granted, and its node fails or says so', async () => {
+  test('is not proposed without what it calls', async () => {
     const world = new World()
     const runtime = await world.process()
     const { grants: _, ...node } = KINDS[kind]() as PlanNode & { grants: unknown }
-    const run = await begin(runtime, planOf(node as PlanNode, { capability: CAPABILITY[kind] }))
-    expect(await run.outcome()).toMatchObject({ status: 'failed', error: { code: 'missing_imports' } })
-    expect(world.asked).toEqual([])
+    await expect(
+      begin(runtime, planOf(node as PlanNode, { capability: CAPABILITY[kind] })),
+    ).rejects.toMatchObject({
+      code: 'invalid_plan',
+      details: { problems: [{ at: '/nodes/one/grants', code: 'missing_imports' }] },
+    })
   })
 
   test('has no more calls than its right, over every process', async () => {

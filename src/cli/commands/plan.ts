@@ -13,10 +13,10 @@ const TOOLS: FlagGroup = toolFlags(
 
 export const planCheckCommand: Command = {
   name: 'plan check',
-  summary: 'whether a plan is right: its form, references, authority, programs',
+  summary: 'whether a plan is right: its form, references, authority, programs, WebAssembly',
   usage: 'plan check FILE [flags]',
   description: [
-    'Checks a plan and tells its problems with their places, stage by stage: first its form, such as unknown keys; then references that lead nowhere, nodes that wait for themselves, rights and budgets that grow on the way in; then programs and expressions that do not parse. Nothing of it is run. A plan that is right is named by its digest.',
+    'Checks a plan and tells its problems with their places, stage by stage: first its form, such as unknown keys; then references that lead nowhere, nodes that wait for themselves, rights and budgets that grow on the way in; then programs and expressions that do not parse, and WebAssembly that is not what its node takes it for: another kind, an export that is not there, imports that nobody grants. Nothing of it is run. A plan that is right is named by its digest.',
     PLAN_DOCUMENT,
   ],
   positionals: { name: 'FILE', min: 1, max: 1 },
@@ -34,7 +34,7 @@ export const planShowCommand: Command = {
   summary: 'a plan for people: in order, with its rights, or as a picture',
   usage: 'plan show FILE [flags]',
   description: [
-    'Shows what a plan does, in the order in which it can happen, and what each node may call and spend.',
+    'Shows what a plan does, in the order in which it can happen, what each node may call and spend, and of WebAssembly what it is and imports.',
     PLAN_DOCUMENT,
   ],
   positionals: { name: 'FILE', min: 1, max: 1 },

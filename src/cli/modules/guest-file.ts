@@ -6,6 +6,7 @@ import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { GivenFlags } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
+import { grantWords } from './grant-words.ts'
 
 /** Codes that say that it is the file. */
 const REFUSED: ReadonlySet<string> = new Set([
@@ -20,7 +21,8 @@ export function guestRefusal(error: unknown): unknown {
   const { obstacle, handles } = error.details
   if (error.code === 'unsupported' && (obstacle ?? handles) !== undefined) return cannotBeCaptured(error)
   if (!REFUSED.has(error.code)) return error
-  return new CliError({ exit: EXIT.refusedInput, code: error.code, message: error.message, cause: error })
+  const message = grantWords(error.message)
+  return new CliError({ exit: EXIT.refusedInput, code: error.code, message, cause: error })
 }
 
 /** Now, or ever. */

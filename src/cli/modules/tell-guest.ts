@@ -12,6 +12,7 @@ import { styleFor } from '../render/style.ts'
 import { exitOf } from '../run/exit-of.ts'
 import { runDocument } from '../run/run-document.ts'
 import type { Told } from '../run/tell-outcome.ts'
+import { withGrantWords } from './grant-words.ts'
 
 export type GuestKind = 'module' | 'component'
 
@@ -21,7 +22,8 @@ export interface ToldGuest extends Omit<Told, 'outcome'> {
 }
 
 export function tellGuest(told: ToldGuest, io: CliIo): ExitCode {
-  const { outcome, kind, facts, failures, keptAs, json, interrupted } = told
+  const { kind, facts, failures, keptAs, json, interrupted } = told
+  const outcome = withGrantWords(told.outcome)
   const { stdout, stderr } = io
   const style = styleFor(stderr)
   const result =

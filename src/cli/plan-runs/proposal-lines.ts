@@ -7,6 +7,7 @@ import { CaissonError } from '../../base/errors.ts'
 import { escapeText } from '../../base/escape-text.ts'
 import type { Plan, Program } from '../../graph/plan/plan.ts'
 import { codeOf } from '../../graph/plan/plan-code.ts'
+import type { PlanGuest } from '../../runtime/plans/plan-guests.ts'
 import type { PlanRun } from '../../runtime/plans/plan-run.ts'
 import { toTaggedJson } from '../../values/tagged-json.ts'
 import type { CliOutput } from '../cli-io.ts'
@@ -29,6 +30,8 @@ export interface Proposal {
   readonly tools: Readonly<Record<string, Digest>>
   /** What they reach: directories and hosts. */
   readonly scope: readonly string[]
+  /** Its WebAssembly. */
+  readonly guests: readonly PlanGuest[]
 }
 
 /** As the run has it written down. @throws CaissonError what reading throws */
@@ -41,9 +44,10 @@ export async function readProposed(run: PlanRun): Promise<Proposal> {
       input: await inputOf(run),
       tools: event.tools,
       scope: event.scope ?? [],
+      guests: await run.guests(),
     }
   }
-  return { plan: run.plan, digest: run.digest, input: null, tools: {}, scope: [] }
+  return { plan: run.plan, digest: run.digest, input: null, tools: {}, scope: [], guests: [] }
 }
 
 /** What was erased is said to be. */
@@ -57,11 +61,14 @@ async function inputOf(run: PlanRun): Promise<unknown> {
 }
 
 /** Members of the document for machines. */
-export function proposalJson({ plan, input, tools, scope }: Proposal): object {
-  return { grants: plan.grants ?? [], scope, input: toTaggedJson(input), tools, document: plan }
+export function proposalJson({ plan, input, tools, scope, guests }: Proposal): object {
+  return { grants: plan.grants ?? [], scope, input: toTaggedJson(input), tools, guests, document: plan }
 }
 
-export function proposalText({ plan, digest, input, tools, scope }: Proposal, output: CliOutput): string {
+export function proposalText(
+  { plan, digest, input, tools, scope, guests }: Proposal,
+  output: CliOutput,
+): string {
   const style = styleFor(output)
   const setting = { width: textWidth(output), style, nowMs: Date.now(), mostLines: MOST_INPUT_LINES }
   const lines = [
@@ -73,7 +80,7 @@ export function proposalText({ plan, digest, input, tools, scope }: Proposal, ou
     ),
   ]
   const rest = lines.map((line) => `${line.trimEnd()}\n`).join('')
-  return planTree(plan, digest, output) + (rest === '' ? '' : `\n${rest}`)
+  return planTree(plan, digest, guests, output) + (rest === '' ? '' : `\n${rest}`)
 }
 
 function programLines(plan: Plan, dim: (text: string) => string): readonly string[] {

@@ -83,7 +83,7 @@ async function readProposal(given: GivenFlags, io: CliIo): Promise<Proposal | nu
       return tellRefused(told, given.has('json'), io)
     }
     const input = await readInput(given.value('input'), io)
-    return { plan: defined, input, wasm: read.wasm, run: name ?? newRunName(defined.plan.name) }
+    return { plan: defined, input, wasm: [...read.wasm.values()], run: name ?? newRunName(defined.plan.name) }
   } finally {
     await reader.close()
   }

@@ -1,4 +1,5 @@
 /** What `caisson plan check` does. */
+import type { Capability } from '../../capability/capability.ts'
 import { nearNames } from '../../capability/near-names.ts'
 import type { Plan } from '../../graph/plan/plan.ts'
 import { codeOf, visitNodes } from '../../graph/plan/plan-code.ts'
@@ -12,6 +13,7 @@ import { withOwnTools } from './own-tools.ts'
 import { type PlacedProblem, type PlanFile, readPlanFile } from './plan-file.ts'
 import { planSummary } from './plan-tree.ts'
 import { tellRefused } from './refused-plan.ts'
+import { wasmFileProblems } from './wasm-file-problems.ts'
 
 /** @returns the exit code. @throws CliError */
 export async function checkPlanFile(given: GivenFlags, io: CliIo): Promise<number> {
@@ -47,7 +49,7 @@ export async function checkPlanFile(given: GivenFlags, io: CliIo): Promise<numbe
   }
 }
 
-/** What is wrong with a plan whose form is right: its tools, its programs and expressions. @throws CliError */
+/** What is wrong with a plan whose form is right: its tools, its programs and expressions, its WebAssembly. @throws CliError */
 export async function findPlanProblems(
   plan: Plan,
   file: PlanFile,
@@ -55,7 +57,12 @@ export async function findPlanProblems(
   given: GivenFlags,
   io: CliIo,
 ): Promise<readonly PlacedProblem[]> {
-  return [...(await toolProblems(plan, file, given, io)), ...(await codeProblems(plan, file, reader))]
+  const there = await givenTools(given, io)
+  return [
+    ...toolProblems(plan, file, there),
+    ...(await codeProblems(plan, file, reader)),
+    ...(await wasmFileProblems(plan, file, there)),
+  ]
 }
 
 /** By their kinds, those inside of others included. */
@@ -67,32 +74,34 @@ function countNodes(plan: Plan): Readonly<Record<string, number>> {
   return counts
 }
 
+/** What there is to call; undefined where no flag says so. */
+async function givenTools(given: GivenFlags, io: CliIo): Promise<readonly Capability[] | undefined> {
+  if (!['tools', 'allow-net', 'allow-read', 'allow-write'].some((flag) => given.has(flag))) return undefined
+  const rights = await grantRights(given, [], io.cwd)
+  await rights.close()
+  return withOwnTools(rights.capabilities)
+}
+
 /** Capabilities that there are not, if it was said which there are. */
-async function toolProblems(
+function toolProblems(
   plan: Plan,
   file: PlanFile,
-  given: GivenFlags,
-  io: CliIo,
-): Promise<readonly PlacedProblem[]> {
-  if (!['tools', 'allow-net', 'allow-read', 'allow-write'].some((flag) => given.has(flag))) return []
-  const rights = await grantRights(given, [], io.cwd)
-  try {
-    const there = withOwnTools(rights.capabilities).map(({ name }) => name)
-    return (plan.grants ?? []).flatMap((grant, i) => {
-      const name = typeof grant === 'string' ? grant : grant.capability
-      if (there.includes(name)) return []
-      const [near] = nearNames(name, there)
-      const meant = near === undefined ? '' : ` (did you mean "${near}"?)`
-      return [
-        file.placed({
-          at: `/grants/${i}`,
-          problem: `there is no capability "${name}" in what the flags give${meant}`,
-        }),
-      ]
-    })
-  } finally {
-    await rights.close()
-  }
+  given: readonly Capability[] | undefined,
+): readonly PlacedProblem[] {
+  if (given === undefined) return []
+  const there = given.map(({ name }) => name)
+  return (plan.grants ?? []).flatMap((grant, i) => {
+    const name = typeof grant === 'string' ? grant : grant.capability
+    if (there.includes(name)) return []
+    const [near] = nearNames(name, there)
+    const meant = near === undefined ? '' : ` (did you mean "${near}"?)`
+    return [
+      file.placed({
+        at: `/grants/${i}`,
+        problem: `there is no capability "${name}" in what the flags give${meant}`,
+      }),
+    ]
+  })
 }
 
 /** What of the plan's own text does not parse; what stands in files was looked at when it was read. */

@@ -7,7 +7,7 @@
  */
 import { basename, dirname, resolve } from 'node:path'
 import { type Digest, sha256 } from '../../base/digest.ts'
-import { CaissonError } from '../../base/errors.ts'
+import { CaissonError, type ErrorCode } from '../../base/errors.ts'
 import { type DefinedPlan, readPlan } from '../../graph/plan/define-plan.ts'
 import {
   embedSources,
@@ -32,6 +32,8 @@ export interface PlacedProblem {
   /** JSON Pointer into the plan. */
   readonly at: string
   readonly problem: string
+  /** What running the node would end with. */
+  readonly code?: ErrorCode
   /** The text at which the place is. */
   readonly text: string | undefined
 }
@@ -48,8 +50,8 @@ export interface PlanFile {
   placed(problem: PlanProblem): PlacedProblem
   readonly text: PlanText
   /** WebAssembly that nodes name by file: it goes with the proposal. */
-  readonly wasm: readonly Uint8Array[]
-  /** Pointers of the programs that were read from files. */
+  readonly wasm: ReadonlyMap<Digest, Uint8Array>
+  /** Pointers of the programs, and of the nodes with WebAssembly, that were read from files. */
   readonly fromFiles: ReadonlySet<string>
 }
 
@@ -62,11 +64,12 @@ export async function readPlanFile(name: string, reader: CodeReader, io: CliIo):
     place: text.placeOf(problem),
     at: problem.at,
     problem: problem.problem,
+    ...(problem.code && { code: problem.code }),
     text: source,
   })
   const fromFiles = new Set<string>()
   const guests = new Map<Digest, Uint8Array>()
-  const file = { name, text, placed, fromFiles, wasm: [] }
+  const file = { name, text, placed, fromFiles, wasm: guests }
   const refused = (found: readonly PlanProblem[], count: number): PlanFile => ({
     ...file,
     defined: undefined,
@@ -89,6 +92,7 @@ export async function readPlanFile(name: string, reader: CodeReader, io: CliIo):
     return read.program
   }
   const wasm: ReadWasm = async (guest, at) => {
+    fromFiles.add(at)
     const read = await readWasmFile(folder, guest)
     if (read.problem !== undefined) problems.push(placed({ at: `${at}/file`, problem: read.problem }))
     const digest = sha256(read.bytes)
@@ -102,7 +106,7 @@ export async function readPlanFile(name: string, reader: CodeReader, io: CliIo):
   const { plan: defined, problems: more } = readPlan(whole)
   return defined === undefined
     ? refused(more.found, more.count)
-    : { ...file, wasm: [...guests.values()], defined, problems: [], count: 0 }
+    : { ...file, defined, problems: [], count: 0 }
 }
 
 interface Embedded {

@@ -9,9 +9,11 @@ import {
   outlineOf,
   type ScopeOutline,
 } from '../../graph/render/plan-outline.ts'
+import type { PlanGuest } from '../../runtime/plans/plan-guests.ts'
 import type { CliOutput } from '../cli-io.ts'
 import { type Style, styleFor } from '../render/style.ts'
 import { hangText, wrapText } from '../render/wrap-text.ts'
+import { guestFacts } from './guest-facts.ts'
 
 const WIDEST = 110
 const LABEL = 11
@@ -37,15 +39,20 @@ export function planSummary(
   ])
 }
 
-/** All of a plan, but for the texts of its programs. */
-export function planTree(plan: Plan, digest: Digest, output: CliOutput): string {
+/** All of a plan, but for the texts of its programs. @param guests its WebAssembly */
+export function planTree(
+  plan: Plan,
+  digest: Digest,
+  guests: readonly PlanGuest[],
+  output: CliOutput,
+): string {
   const style = styleFor(output)
   const width = widthOf(output)
   return linesText([
     ...headLines(plan, digest, style, width),
     ...factLines(wholeAuthority(plan), style, width),
     '',
-    ...scopeLines(outlineOf(plan), style, width),
+    ...scopeLines(outlineOf(plan, guestFacts(guests)), style, width),
   ])
 }
 

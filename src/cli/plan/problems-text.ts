@@ -28,6 +28,6 @@ export function problemsText(problems: readonly PlacedProblem[], count: number, 
 }
 
 /** As a machine reads it. */
-export function problemDocument({ file, place, at, problem }: PlacedProblem): object {
-  return { file, line: place.line, column: place.column, at, problem }
+export function problemDocument({ file, place, at, problem, code }: PlacedProblem): object {
+  return { file, line: place.line, column: place.column, at, problem, ...(code && { code }) }
 }

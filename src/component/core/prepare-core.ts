@@ -11,21 +11,20 @@ import { CaissonError } from '../../base/errors.ts'
 import type { Asyncify } from '../../ports/asyncify.ts'
 import { parseModule } from '../../wasm/binary.ts'
 import { capModule } from '../../wasm/cap.ts'
-import { encodeModule } from '../../wasm/encode-module.ts'
 import { lowerConstants } from '../../wasm/lower-constants.ts'
 import { meterModuleSteps } from '../../wasm/meter.ts'
 import type { MeterProfile } from '../../wasm/meter-options.ts'
-import { type ImportType, indexSpaces, type Module } from '../../wasm/module.ts'
+import { indexSpaces, type Module } from '../../wasm/module.ts'
 import { checkCoreFeatures } from './core-features.ts'
-import type {
-  CoreExport,
-  CoreImport,
-  CoreManifest,
-  CoreSignature,
-  PreparedCore,
-  SuspendingImport,
-} from './core-manifest.ts'
-import { coreType, exposeState, MEMORY_EXPORT } from './expose-state.ts'
+import type { CoreManifest, PreparedCore, SuspendingImport } from './core-manifest.ts'
+import {
+  checkValid,
+  DEFAULT_TABLE_ENTRIES,
+  defaultTableEntries,
+  exportsOf,
+  importsOf,
+} from './describe-core.ts'
+import { exposeState, MEMORY_EXPORT } from './expose-state.ts'
 import { inspectBinary, MOST_BINARY_BYTES } from './inspect-binary.ts'
 
 export interface PrepareCoreOptions {
@@ -50,11 +49,6 @@ export interface PrepareCoreOptions {
   /** Larger inputs are refused; default 128 MiB. */
   readonly maxBytes?: number
 }
-
-/** So far the tables of a module may grow by default; one that begins with more keeps what it begins with. */
-const DEFAULT_TABLE_ENTRIES = 100_000
-/** Large programs begin with hundreds of thousands: GHC's have one entry for each closure. */
-const MOST_FIRST_ENTRIES = 1_000_000
 
 /** Raised when the same module is prepared otherwise. A test compares it with what comes out. */
 const RULES = 3
@@ -121,13 +115,7 @@ export function* prepareCoreSteps(
   checkCoreFeatures(report.features)
   // The metering pass does not check types, and what it adds could make an invalid module valid.
   const plain = suspends.length === 0 ? lowered : lowerConstants(original)
-  const checked = plain.constants.length === 0 ? bytes : encodeModule(plain.module)
-  if (!WebAssembly.validate(checked as BufferSource)) {
-    throw new CaissonError(
-      'invalid_module',
-      'The module is not valid, or this engine lacks a feature that it uses.',
-    )
-  }
+  checkValid(bytes, plain)
   const hidden = report.hiddenState.map((state) =>
     state === 'tables' ? 'writes to its tables' : 'drops segments',
   )
@@ -194,33 +182,6 @@ function makeSuspendable(bytes: Uint8Array, original: Module, options: PrepareCo
       options.unwinds,
     ),
   )
-}
-
-function signatureOf(module: Module, type: number): CoreSignature {
-  const { params = [], results = [] } = module.types[type] ?? {}
-  return { params: params.map(coreType), results: results.map(coreType) }
-}
-
-function importsOf(module: Module): CoreImport[] {
-  const item = (from: string, name: string, desc: ImportType): CoreImport =>
-    desc.kind === 'function'
-      ? { module: from, name, kind: desc.kind, signature: signatureOf(module, desc.type) }
-      : { module: from, name, kind: desc.kind }
-  return module.imports.map(({ module: from, name, desc }) => item(from, name, desc))
-}
-
-function exportsOf(module: Module): CoreExport[] {
-  const { functions } = indexSpaces(module)
-  return module.exports.map(({ name, kind, index }) =>
-    kind === 'function'
-      ? { name, kind, signature: signatureOf(module, functions[index] as number) }
-      : { name, kind },
-  )
-}
-
-function defaultTableEntries({ tables }: Module): number {
-  const first = tables.reduce((sum, { type }) => sum + type.limits.min, 0)
-  return Math.min(Math.max(first, DEFAULT_TABLE_ENTRIES), MOST_FIRST_ENTRIES)
 }
 
 function tableEntriesOf({ tables }: Module): number {

@@ -6,11 +6,13 @@
  * Every address that the module's allocator gives is the guest's word, and checked before anything is written.
  */
 import { CaissonError } from '../../base/errors.ts'
+import { clipText } from '../../base/escape-text.ts'
 import type { TurnControl } from '../../machine/turn.ts'
 import { coreMemory } from '../core/capture-core.ts'
 import type { CoreEnd } from '../core/core-end.ts'
 import type { CoreGuest, CoreInstance } from '../core/core-guest.ts'
 import type { CoreManifest } from '../core/core-manifest.ts'
+import { exportsText } from '../near-exports.ts'
 import { isInside } from './guest-text.ts'
 
 /** A text, or a list of texts. */
@@ -55,18 +57,38 @@ export function callTexts(calls: readonly ModuleCall[]): number {
 }
 
 /** @throws CaissonError `invalid_module` where the module has no such export, or gives no room for texts */
-export function checkCall({ exports }: CoreManifest, { name, args }: ModuleCall): void {
-  const params = (of: string): number | undefined => {
-    const found = exports.find((item) => item.name === of && item.kind === 'function')?.signature?.params
-    return found?.every((type) => type === 'i32') === true ? found.length : undefined
-  }
+export function checkCall(manifest: Pick<CoreManifest, 'exports'>, call: CalledExport): void {
+  const { exports } = manifest
+  const wanted = call.args.length * 2
+  if (numbersOf(exports, call.name) === wanted && (wanted === 0 || numbersOf(exports, REALLOC) === 4)) return
+  throw new CaissonError('invalid_module', clipText(callProblem(manifest, call), 2_000), {
+    details: { reason: 'no entry' },
+  })
+}
+
+type CalledExport = Pick<ModuleCall, 'name' | 'args'>
+
+/** How many parameters it has, where all are numbers of 32 bits. */
+function numbersOf(exports: CoreManifest['exports'], of: string): number | undefined {
+  const found = exports.find(({ name, kind }) => name === of && kind === 'function')?.signature?.params
+  return found?.every((type) => type === 'i32') === true ? found.length : undefined
+}
+
+function callProblem({ exports }: Pick<CoreManifest, 'exports'>, { name, args }: CalledExport): string {
+  const shown = JSON.stringify(name.slice(0, 80))
   const wanted = args.length * 2
-  if (params(name) === wanted && (wanted === 0 || params(REALLOC) === 4)) return
-  throw new CaissonError(
-    'invalid_module',
-    `The module exports no function ${JSON.stringify(name.slice(0, 80))} ${wanted === 0 ? 'without parameters' : `with ${wanted} parameters of type i32, or no "${REALLOC}" that gives room for texts`}. A command has "_start"; of other modules name what is to be run (entry).`,
-    { details: { reason: 'no entry' } },
-  )
+  const functions = exports.filter(({ kind }) => kind === 'function')
+  const found = functions.find((item) => item.name === name)
+  if (found === undefined) {
+    const names = functions.map((item) => item.name)
+    const entry = 'A command has "_start"; of other modules name what is to be run (entry).'
+    return `The module exports no function ${shown}.${exportsText(name, names)} ${entry}`
+  }
+  if (numbersOf(exports, name) === wanted)
+    return `${shown} is called with texts, and the module exports no "${REALLOC}" that gives room for them.`
+  const has = found.signature?.params.join(', ')
+  const count = `${args.length} ${args.length === 1 ? 'argument' : 'arguments'}`
+  return `${shown} of the module takes ${has === '' ? 'no parameters' : `(${has})`}, and is called with ${count}: two i32 for each text or list of texts.`
 }
 
 /** What a call passes, or how the guest ended that was asked for room. */

@@ -8,6 +8,7 @@ import { clipText } from '../../base/escape-text.ts'
 import type { GuestCapability } from '../../capability/call.ts'
 import type { WasiHost } from '../../ports/wasi-host.ts'
 import type { CoreImport, CoreManifest, CoreSignature } from '../core/core-manifest.ts'
+import { grantOfModule, type MissingImport, missingImports } from '../missing-imports.ts'
 import { CALLS_NAMESPACE } from './module-calls.ts'
 
 export const WASI_NAMESPACE = 'wasi_snapshot_preview1'
@@ -27,7 +28,7 @@ const HANDLES_NAMESPACE = 'canonical_abi'
 
 /**
  * @param missing what becomes of a function that is missing: `refuse` (default), or `trap`, as `RunModuleOptions` says
- * @throws CaissonError `missing_imports` with `details: { missing: [{ interface, name }] }`; `invalid_module` where a
+ * @throws CaissonError `missing_imports` with `details: { missing: [{ interface, name, grant? }] }`; `invalid_module` where a
  *   capability is imported with another signature than it has
  */
 export function rolesOf(
@@ -40,17 +41,31 @@ export function rolesOf(
   const roles = new Map<CoreImport, ImportRole>()
   const without: CoreImport[] = []
   for (const item of imports) {
-    const isFunction = item.kind === 'function'
-    const role = isFunction ? roleOf(item, capabilities, functions) : undefined
+    const role = roleOf(item, capabilities, functions, missing)
     if (role !== undefined) roles.set(item, role)
-    else if (isFunction && missing === 'trap' && canBeCalled(item)) roles.set(item, { kind: 'absent' })
     else without.push(item)
   }
-  if (without.length > 0) throw missingImports(without)
+  if (without.length > 0) throw missingImports('module', without.map(missingImport))
   return roles
 }
 
-function roleOf(
+/**
+ * What stands behind one import; undefined where it is missing.
+ * @param functions of WASI
+ * @throws CaissonError `invalid_module`
+ */
+export function roleOf(
+  item: CoreImport,
+  capabilities: readonly GuestCapability[],
+  functions: Readonly<Record<string, unknown>>,
+  missing: 'refuse' | 'trap',
+): ImportRole | undefined {
+  if (item.kind !== 'function') return undefined
+  const granted = grantedRole(item, capabilities, functions)
+  return granted ?? (missing === 'trap' && canBeCalled(item) ? { kind: 'absent' } : undefined)
+}
+
+function grantedRole(
   { module, name, signature }: CoreImport,
   capabilities: readonly GuestCapability[],
   functions: Readonly<Record<string, unknown>>,
@@ -99,17 +114,9 @@ export function absentImport({ module, name }: CoreImport): CaissonError {
   )
 }
 
-function missingImports(missing: readonly CoreImport[]): CaissonError {
-  const names = missing.slice(0, 20).map(({ module, name }) => `${module}.${name}`)
-  const more = missing.length > names.length ? ` and ${missing.length - names.length} more` : ''
-  return new CaissonError(
-    'missing_imports',
-    clipText(
-      `The module imports what nobody grants it: ${names.join(', ')}${more}. A function "namespace" "name" is the capability namespace.name. One that never calls them runs with missing: 'trap'.`,
-      2_000,
-    ),
-    {
-      details: { missing: missing.slice(0, 1_000).map(({ module, name }) => ({ interface: module, name })) },
-    },
-  )
+/** One that nobody grants, as it is told. */
+export function missingImport({ module, name, kind }: CoreImport): MissingImport {
+  if (kind !== 'function') return { interface: module, name, isFunction: false }
+  const grant = module === WASI_NAMESPACE ? undefined : grantOfModule(module, name)
+  return { interface: module, name, ...(grant !== undefined && { grant }) }
 }

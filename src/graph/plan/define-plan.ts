@@ -12,7 +12,7 @@ import { withCanonical } from '../../values/encode-canonical.ts'
 import { checkPlan } from './check-plan.ts'
 import { PLAN_LIMITS, plainTree, treeOfData } from './plain-tree.ts'
 import type { Plan } from './plan.ts'
-import { PlanProblems, shownPointer } from './plan-problem.ts'
+import { invalidPlan, PlanProblems } from './plan-problem.ts'
 import { PLAN_SHAPE } from './plan-shape.ts'
 
 /** A plan that was checked. */
@@ -47,12 +47,7 @@ export function keptPlan(decoded: unknown, digest: (bytes: Uint8Array) => Digest
 
 function planOf({ plan, problems }: CheckedPlan): DefinedPlan {
   if (plan !== undefined) return plan
-  const [first] = problems.found
-  const more = problems.count > 1 ? ` And ${problems.count - 1} more: see details.problems.` : ''
-  const what = first === undefined ? '' : ` ${shownPointer(first.at)}: ${first.problem}.`
-  throw new CaissonError('invalid_plan', `The plan is not valid.${what}${more}`, {
-    details: { problems: problems.found, count: problems.count },
-  })
+  throw invalidPlan(problems.found, problems.count)
 }
 
 /** Checks what may be a plan: a document that somebody wrote. */

@@ -1,4 +1,5 @@
 /** What is wrong with a plan, and where. */
+import { CaissonError, type ErrorCode } from '../../base/errors.ts'
 
 export interface PlanProblem {
   /** JSON Pointer into the document; empty for the whole of it. */
@@ -7,6 +8,8 @@ export interface PlanProblem {
   readonly problem: string
   /** Index into the text of the plan, for what stands at no pointer. */
   readonly index?: number
+  /** Of what a node names, where it is that: what running it would end with. */
+  readonly code?: ErrorCode
 }
 
 /** Problems of one plan, the first hundred of them: a broken document of a million nodes has as many. */
@@ -22,6 +25,16 @@ export class PlanProblems {
 }
 
 const MOST_TOLD = 100
+
+/** @returns `invalid_plan` with `details: { problems, count }`: the first is in its message */
+export function invalidPlan(found: readonly PlanProblem[], count: number = found.length): CaissonError {
+  const [first] = found
+  const more = count > 1 ? ` And ${count - 1} more: see details.problems.` : ''
+  const what = first === undefined ? '' : ` ${shownPointer(first.at)}: ${first.problem}.`
+  return new CaissonError('invalid_plan', `The plan is not valid.${what}${more}`, {
+    details: { problems: found.slice(0, MOST_TOLD), count },
+  })
+}
 
 /** The pointer to a member: `~` and `/` of its name are escaped (RFC 6901). */
 export function pointerTo(at: string, member: string | number): string {

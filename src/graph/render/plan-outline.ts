@@ -50,8 +50,11 @@ export interface OutlineEdge {
   readonly kind: 'order' | 'choice' | 'fallback'
 }
 
-/** @param scope of a checked plan, or the plan itself */
-export function outlineOf(scope: Scope): ScopeOutline {
+/**
+ * @param scope of a checked plan, or the plan itself
+ * @param known what somebody knows of a node beside what the plan says
+ */
+export function outlineOf(scope: Scope, known: (node: PlanNode) => readonly Fact[] = NOTHING): ScopeOutline {
   const { before, chosenBy, standsInFor } = edgesOf(scope)
   const nodes = runOrder(before).map((id): NodeOutline => {
     const node = scope.nodes[id] as PlanNode
@@ -65,13 +68,15 @@ export function outlineOf(scope: Scope): ScopeOutline {
       kind: node.kind,
       title: node.title,
       does: doingOf(node),
-      facts: [...edgeFacts(edges, node), ...factsOf(node)],
+      facts: [...edgeFacts(edges, node), ...known(node), ...factsOf(node)],
       before: edges,
-      inner: inner ? outlineOf(inner) : undefined,
+      inner: inner ? outlineOf(inner, known) : undefined,
     }
   })
   return { nodes, output: scope.output === undefined ? undefined : templateText(scope.output) }
 }
+
+const NOTHING = (): readonly Fact[] => []
 
 /** What a plan may do in all. */
 export function authorityOf({

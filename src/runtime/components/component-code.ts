@@ -15,6 +15,7 @@ import type { CapabilityTable } from '../../capability/capability-table.ts'
 import { inputJsonSchemaOf, type JsonSchema, outputJsonSchemaOf } from '../../capability/json-schema.ts'
 import type { CapabilitySchemas } from '../../component/capability-calls.ts'
 import { CapabilityPlaces } from '../../component/capability-places.ts'
+import { checkWaits } from '../../component/check-waits.ts'
 import { componentEngine } from '../../component/component-engine.ts'
 import type { SuspendingImport } from '../../component/core/core-manifest.ts'
 import { prepareCore } from '../../component/core/prepare-core.ts'
@@ -24,7 +25,6 @@ import { loadPrebuilt, suspendedAt } from '../../component/prebuilt.ts'
 import type { PrebuiltComponent } from '../../component/prebuilt-manifest.ts'
 import {
   awaitedImportsOf,
-  checkWaits,
   type PreparedComponent,
   prepareComponent,
   type WaitOptions,

@@ -27,6 +27,7 @@ import type { ForkOptions } from './fork-run.ts'
 import type {
   ApproveOptions,
   By,
+  CheckPlanOptions,
   CompactOptions,
   EraseOptions,
   EventsOptions,
@@ -62,6 +63,11 @@ const AMOUNT: OptionCheck = [isAmount, 'a number from 0 on']
 
 const AMOUNTS_OBJECT: OptionCheck = [isAmountsObject, 'an object: { fuel, calls, ... }']
 
+const WASM: OptionCheck = [
+  (value) => Array.isArray(value) && value.every((bytes) => bytes instanceof Uint8Array),
+  'a list of Uint8Arrays',
+]
+
 const WHOSE: OptionChecks<PlanRunOptions> = { domain: aText, principal: aText }
 const DOES: OptionChecks<By> = { by: BY }
 const PROPOSE: OptionChecks<ProposeOptions> = {
@@ -70,11 +76,9 @@ const PROPOSE: OptionChecks<ProposeOptions> = {
   run: aText,
   input: anything,
   erasable: trueOrFalse,
-  wasm: [
-    (value) => Array.isArray(value) && value.every((bytes) => bytes instanceof Uint8Array),
-    'a list of Uint8Arrays',
-  ],
+  wasm: WASM,
 }
+const CHECK: OptionChecks<CheckPlanOptions> = { wasm: WASM }
 const FORK: OptionChecks<ForkOptions> = { ...WHOSE, ...DOES, run: aText, at: wholeFrom(1) }
 const ERASE: OptionChecks<EraseOptions> = { ...WHOSE, ...DOES, unreadable: trueOrFalse }
 const COMPACT: OptionChecks<CompactOptions> = { ...WHOSE, ...DOES }
@@ -154,11 +158,20 @@ export function checkWhose(options: PlanRunOptions): void {
 
 /** @param proposed whose form is checked where it is read */
 export function checkPropose(proposed: unknown, options: ProposeOptions): void {
+  checkIsPlan(proposed)
+  checkOptions(options, PROPOSE, ['by'])
+}
+
+export function checkPlanToCheck(proposed: unknown, options: CheckPlanOptions): void {
+  checkIsPlan(proposed)
+  checkOptions(options, CHECK)
+}
+
+function checkIsPlan(proposed: unknown): void {
   if (typeof proposed !== 'object' || proposed === null)
     throw new CaissonError('invalid_argument', 'A plan is an object: a Plan, or what definePlan gave.', {
       details: { option: 'plan' },
     })
-  checkOptions(options, PROPOSE, ['by'])
 }
 
 export function checkBytes(bytes: unknown): void {

@@ -18,6 +18,7 @@ import type { WatchedStore } from '../watched-store.ts'
 import type { KnownStandings } from './known-standings.ts'
 import type { PlanShelf } from './plan-record.ts'
 import type { PlanGateOptions } from './plan-work.ts'
+import type { WasmCheckParts } from './wasm-check.ts'
 import type { WasmTools } from './wasm-work.ts'
 
 export interface PlanRunParts {
@@ -61,6 +62,8 @@ export interface PlanRunParts {
     key?: Uint8Array,
   ) => Promise<Outcome>
   readonly wasm: WasmTools
+  /** What is known here of the WebAssembly of plans. */
+  readonly wasmCheck: () => Promise<Omit<WasmCheckParts, 'bytesOf'>>
   readonly telemetry?: Telemetry | undefined
   /** Takes a kept run again, as its record has it. */
   readonly repeatProgram: (run: string, options: RepeatOptions, key?: Uint8Array) => Promise<Outcome>

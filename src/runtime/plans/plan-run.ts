@@ -5,6 +5,7 @@ import type { Plan } from '../../graph/plan/plan.ts'
 import type { Decision, OpenRequest } from '../../graph/run/decisions.ts'
 import type { DoubtAnswer, OpenDoubt } from '../../graph/run/doubts.ts'
 import type { EventType, Failure, FreezeReason, RecordedEvent, Used } from '../../graph/run/run-event.ts'
+import type { PlanGuest } from './plan-guests.ts'
 import type { RunView } from './run-view.ts'
 
 /** Options of a proposal. */
@@ -30,6 +31,9 @@ export interface ProposeOptions {
   /** Who acts. Default "". */
   readonly principal?: string
 }
+
+/** The WebAssembly of a plan that is checked. What the store of the runtime has already need not be given. */
+export type CheckPlanOptions = Pick<ProposeOptions, 'wasm'>
 
 export interface EraseOptions extends PlanRunOptions, By {
   /**
@@ -136,6 +140,8 @@ export interface PlanRun {
   view(): Promise<RunView>
   /** What it was proposed with. @throws CaissonError `erased` */
   input(): Promise<unknown>
+  /** The WebAssembly that its plan names: what whoever approves the run says yes to, beside the plan. Nothing of it is run. */
+  guests(): Promise<readonly PlanGuest[]>
   /** What waits for people, with all that they are to be shown. */
   requests(): Promise<readonly OpenRequest[]>
   /** Calls of which nobody knows whether they took effect. */

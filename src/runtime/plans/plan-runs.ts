@@ -22,6 +22,7 @@ import {
   checkCompact,
   checkErase,
   checkFork,
+  checkPlanToCheck,
   checkPropose,
   checkVerify,
   checkWhose,
@@ -32,6 +33,7 @@ import { LiveRun } from './live-run.ts'
 import { refusePartName } from './part-names.ts'
 import { PlanShelf, planBytes } from './plan-record.ts'
 import type {
+  CheckPlanOptions,
   CompactOptions,
   EraseOptions,
   PlanRun,
@@ -40,7 +42,7 @@ import type {
   ProposeOptions,
 } from './plan-run.ts'
 import type { PlanRunParts } from './plan-run-parts.ts'
-import { keepWasm } from './plan-wasm.ts'
+import { checkWasm, givenWasm, keepWasm } from './plan-wasm.ts'
 import { keepStanding, readStanding } from './read-standing.ts'
 import { readCut } from './run-cut.ts'
 import { RunHold } from './run-hold.ts'
@@ -81,11 +83,13 @@ export class PlanRuns {
   async propose(proposed: Proposed, options: ProposeOptions): Promise<PlanRun> {
     this.#checkOpen()
     checkPropose(proposed, options)
-    const plan = 'digest' in proposed && 'plan' in proposed ? definePlan(proposed.plan) : definePlan(proposed)
+    const plan = planOf(proposed)
     const { by, input = null, wasm = [] } = options
     const { entropy } = this.#parts
     const run = options.run ?? this.#nameFor(plan)
     const owner = ownerOf(run, options)
+    const given = givenWasm(plan.plan, wasm)
+    await checkWasm(plan.plan, given, this.#parts)
     const tools = this.#parts.tools((plan.plan.grants ?? []).map((grant) => ruleOf(grant).capability))
     const { scope, sealing } = this.#parts
     const { erasable = sealing.keys?.encryption !== undefined } = options
@@ -97,7 +101,7 @@ export class PlanRuns {
     } as const
     await this.#write(owner, plan, async (values, hold) => {
       if (erasable) values.useVault(await this.#newVault(owner, entropy.bytes(VAULT_KEY_BYTES), hold))
-      const guests = await keepWasm(this.#parts.store, plan.plan, wasm)
+      const guests = await keepWasm(this.#parts.store, plan.plan, given)
       const kept = await values.keep(input)
       const timeMs = this.#parts.hostClock.now()
       const event = { ...proposal, plan: plan.digest, input: kept, tools, by, timeMs }
@@ -105,6 +109,15 @@ export class PlanRuns {
     })
     this.#parts.plans.add(plan)
     return new StoredPlanRun(this.#liveRun(owner), plan)
+  }
+
+  /** Of a plan that nobody proposes yet. */
+  async check(proposed: Proposed, options: CheckPlanOptions): Promise<DefinedPlan> {
+    this.#checkOpen()
+    checkPlanToCheck(proposed, options)
+    const plan = planOf(proposed)
+    await checkWasm(plan.plan, givenWasm(plan.plan, options.wasm ?? []), this.#parts)
+    return plan
   }
 
   async open(run: string, options: PlanRunOptions): Promise<PlanRun> {
@@ -268,6 +281,10 @@ export class PlanRuns {
   #checkOpen(): void {
     if (this.#closed) throw new CaissonError('disposed', 'The runtime was closed.')
   }
+}
+
+function planOf(proposed: Proposed): DefinedPlan {
+  return 'digest' in proposed && 'plan' in proposed ? definePlan(proposed.plan) : definePlan(proposed)
 }
 
 function ownerOf(run: string, { domain = DEFAULT_DOMAIN, principal = '' }: PlanRunOptions): RunOwner {

@@ -10,8 +10,9 @@ import { CaissonError } from '../../base/errors.ts'
 import { isRegistered } from '../../graph/plan/node-kinds.ts'
 import type { Plan } from '../../graph/plan/plan.ts'
 import { visitNodes } from '../../graph/plan/plan-code.ts'
-import { shownPointer } from '../../graph/plan/plan-problem.ts'
+import { invalidPlan, shownPointer } from '../../graph/plan/plan-problem.ts'
 import type { WatchedStore } from '../watched-store.ts'
+import type { PlanRunParts } from './plan-run-parts.ts'
 
 /** Of one guest, in bytes. */
 const MOST_BYTES: number = 128 * 1024 * 1024
@@ -36,16 +37,11 @@ export function wasmOf(plan: Plan): readonly Digest[] {
   return [...digests]
 }
 
-/**
- * Puts what is given into the store, and looks that the rest is there.
- * @returns all that the plan names
- * @throws CaissonError `not_found` with `details: { digest }`, `invalid_argument`, `value_too_large`, `corrupted`
- */
-export async function keepWasm(
-  store: Pick<WatchedStore, 'putBlob' | 'getBlob'>,
-  plan: Plan,
-  given: readonly Uint8Array[],
-): Promise<readonly Digest[]> {
+/** WebAssembly by its digest: copies that nobody else has. */
+export type GivenWasm = ReadonlyMap<Digest, Uint8Array>
+
+/** @throws CaissonError `invalid_argument` for what no node names, `value_too_large`, `invalid_plan` */
+export function givenWasm(plan: Plan, given: readonly Uint8Array[]): GivenWasm {
   const named = wasmOf(plan)
   const there = new Map<Digest, Uint8Array>()
   for (const one of given) {
@@ -59,12 +55,45 @@ export async function keepWasm(
       })
     there.set(digest, bytes)
   }
+  return there
+}
+
+/**
+ * Puts what is given into the store, and looks that the rest is there.
+ * @returns all that the plan names
+ * @throws CaissonError `not_found` with `details: { digest }`, `corrupted`
+ */
+export async function keepWasm(
+  store: Pick<WatchedStore, 'putBlob' | 'getBlob'>,
+  plan: Plan,
+  given: GivenWasm,
+): Promise<readonly Digest[]> {
+  const named = wasmOf(plan)
   for (const digest of named) {
-    const bytes = there.get(digest) ?? (await loadWasm(store, digest))
+    const bytes = given.get(digest) ?? (await loadWasm(store, digest))
     // Also what is there already: so it is young, and not collected before the run names it.
     await store.putBlob(digest, bytes)
   }
   return named
+}
+
+/**
+ * Refuses a plan whose WebAssembly is not what its nodes take it for.
+ * @throws CaissonError `invalid_plan` with all that is wrong; `not_found` with `details: { digest }`, `corrupted`
+ */
+export async function checkWasm(
+  plan: Plan,
+  given: GivenWasm,
+  { store, wasmCheck }: Pick<PlanRunParts, 'wasmCheck'> & { readonly store: Pick<WatchedStore, 'getBlob'> },
+): Promise<void> {
+  if (wasmOf(plan).length === 0) return
+  // Who runs no WebAssembly does not download what reads it.
+  const { wasmProblems } = await import('./wasm-check.ts')
+  const problems = await wasmProblems(plan, {
+    ...(await wasmCheck()),
+    bytesOf: async (digest) => given.get(digest) ?? loadWasm(store, digest),
+  })
+  if (problems.length > 0) throw invalidPlan(problems)
 }
 
 /** @throws CaissonError `not_found` with `details: { digest }`, `corrupted`, `store_failed` */

@@ -28,6 +28,7 @@ import {
 } from './check-plan-options.ts'
 import { type HeldPlanRun, timeIn } from './held-plan-run.ts'
 import type { LiveRun } from './live-run.ts'
+import type { PlanGuest } from './plan-guests.ts'
 import { outcomeOf } from './plan-outcome.ts'
 import { pointOf } from './plan-record.ts'
 import type {
@@ -41,6 +42,7 @@ import type {
   ResumePlanOptions,
   StartOptions,
 } from './plan-run.ts'
+import { loadWasm } from './plan-wasm.ts'
 import { keepStanding, readStanding, requestOf, type Standing } from './read-standing.ts'
 import type { RunCut } from './run-cut.ts'
 import { runEvents } from './run-events.ts'
@@ -91,6 +93,13 @@ export class StoredPlanRun implements PlanRun {
 
   async input(): Promise<unknown> {
     return this.#lookAtValues((state, values) => values.load(state.input ?? { value: null }))
+  }
+
+  async guests(): Promise<readonly PlanGuest[]> {
+    const { store, wasmCheck } = this.#live.parts
+    const { planGuests } = await import('./plan-guests.ts')
+    const { monotonic } = await wasmCheck()
+    return planGuests(this.plan, (digest) => loadWasm(store, digest), monotonic)
   }
 
   async requests(): Promise<readonly OpenRequest[]> {

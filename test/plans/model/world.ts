@@ -94,6 +94,9 @@ export class World {
         throw new CaissonError('not_found', 'Nor is there a checkpoint of one.')
       },
       tookBefore: async () => undefined,
+      wasmCheck: async () => {
+        throw new CaissonError('not_found', 'No WebAssembly is in these plans.')
+      },
       wasm: {
         modules: async () => {
           throw new CaissonError('not_found', 'No module is in these plans.')
