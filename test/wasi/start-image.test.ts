@@ -57,7 +57,8 @@ async function run(module: Parameters<Runtime['runModule']>[0], stdin: string, s
   }
 }
 
-describe('a command whose start is kept', () => {
+// Each is made suspendable anew, in a Worker that loads what does it.
+describe('a command whose start is kept', { timeout: 120_000 }, () => {
   it('goes on where it reads standard input, and no run can tell that it began there', async () => {
     const module = await runtime.prepareModule(INTERPRETER, { limits, startImage: {} })
     const first = await run(module, 'one', 1)
