@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { RunModuleOptions, Runtime } from '../../src/entry/node.ts'
+import type { Limits, RunModuleOptions, Runtime } from '../../src/entry/node.ts'
 
 const HERE = import.meta.dirname
 const PACKAGES = join(HERE, 'node_modules')
@@ -74,7 +74,7 @@ export async function convert(
   })
 }
 
-const LIMITS: RunModuleOptions['limits'] = {
+const LIMITS: Partial<Limits> = {
   fuel: 50_000_000_000,
   memoryBytes: 256 * 1024 * 1024,
   wallMs: 120_000,

@@ -15,7 +15,7 @@ export interface ModuleDirectoryGrant {
    * in the outcome, at most 64 MiB and 10,000 entries.
    */
   readonly files?: Readonly<Record<string, string | Uint8Array>>
-  /** Instead of `files`: opens a real directory, with `createHostTree` of `caisson/bindings/node`. */
+  /** Instead of `files`: opens a real directory, with `createHostTree` of `caisson/bindings` in Node. */
   readonly open?: OpenWasiTree
   /** Default false: every change is refused (EROFS). */
   readonly writable?: boolean
@@ -126,4 +126,7 @@ export interface ResumeModuleOptions
  */
 export type ModuleOutcome = Outcome & {
   readonly output?: Pick<ModuleResult, 'stdout' | 'stderr'>
-}
+} & (
+    | { readonly status: 'completed'; readonly value: ModuleResult }
+    | { readonly status: Exclude<Outcome['status'], 'completed'> }
+  )

@@ -11,7 +11,13 @@ import type { MachineStart } from '../../machine/turn.ts'
 import type { ModuleTools } from '../../ports/module-tools.ts'
 import { neutralPageTools } from '../../snapshot/neutral-page-tools.ts'
 import { checkResumeOptions } from '../check-options.ts'
-import { type GuestCode, GuestRuns, type GuestRunsParts, type KeptPlace } from '../guest-runs.ts'
+import {
+  type GuestCode,
+  type GuestOutcome,
+  GuestRuns,
+  type GuestRunsParts,
+  type KeptPlace,
+} from '../guest-runs.ts'
 import { limitsOf } from '../machine-start.ts'
 import type { RepeatOptions } from '../options.ts'
 import { DEFAULT_DOMAIN } from '../run-owner.ts'
@@ -72,7 +78,7 @@ export class ModuleRuns {
     checkRunModule(options)
     checkModule(module)
     const draft = this.#start(options)
-    return this.#runs.run(await this.#guest(module, options), draft, options, place)
+    return ofModule(await this.#runs.run(await this.#guest(module, options), draft, options, place))
   }
 
   /** What its machine is started with, but for what it may call. @throws CaissonError as `run` */
@@ -107,7 +113,7 @@ export class ModuleRuns {
       ...own
     } = options
     checkResumeOptions(own)
-    return this.#runs.resume(run, await this.#guest(module, options), own, place)
+    return ofModule(await this.#runs.resume(run, await this.#guest(module, options), own, place))
   }
 
   /** Takes a kept run of the same module again. */
@@ -118,7 +124,7 @@ export class ModuleRuns {
     place?: KeptPlace,
   ): Promise<ModuleOutcome> {
     const code = await this.#guest(module, { ...options, ...(suspendable !== undefined && { suspendable }) })
-    return this.#runs.repeat(run, code, options, place)
+    return ofModule(await this.#runs.repeat(run, code, options, place))
   }
 
   async #guest(module: Uint8Array | PreparedModule, options: Preparing): Promise<GuestCode> {
@@ -152,4 +158,9 @@ function checkModule(module: unknown): void {
     'invalid_argument',
     'A module is given as its bytes (Uint8Array), or as what prepareModule made of it.',
   )
+}
+
+/** What completes a `ModuleMachine` is the end of its module. */
+function ofModule(outcome: GuestOutcome): ModuleOutcome {
+  return outcome as ModuleOutcome
 }
