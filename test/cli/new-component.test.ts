@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import { delimiter, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { C_COMPILER } from '../../scripts/samples/c-compiler.ts'
+import { RUN_COMPONENT } from '../../src/cli/new/component-template.ts'
 import { transpile } from '../samples/transpiled.ts'
 import { cli, type Folder, makeFolder } from './cli.testkit.ts'
 
@@ -57,6 +58,11 @@ describe('caisson new component', () => {
         if (!builds) return
         symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
         execFileSync(process.execPath, ['build.mjs'], { cwd: folder, stdio: 'pipe', env: OUTSIDE })
+        // The last line of what is printed, which is in the README of the folder, too.
+        expect(made.stdout.trimEnd().endsWith(RUN_COMPONENT)).toBe(true)
+        expect(readFileSync(join(folder, 'README.md'), 'utf8')).toContain(RUN_COMPONENT)
+        const args = ['run', 'component.wasm', '--input', '["text"]']
+        expect(await cli(args, { cwd: folder })).toMatchObject({ code: 0, stdout: 'Hello, text\n' })
         const component = await transpile(readFileSync(join(folder, 'component.wasm')), 'made')
         expect(component.imports).toEqual([])
         const guest = await component.instantiate()
@@ -129,7 +135,12 @@ describe('caisson new component', () => {
       const made = await cli(['new', 'component', 'deep/tool', '--lang', 'as', '--json'], { cwd: path })
       const document = JSON.parse(made.stdout) as { files: string[]; next: string[]; folder: string }
       expect(document).toMatchObject({ status: 'completed', folder: join(path, 'deep/tool') })
-      expect(document.next).toEqual(['cd deep/tool', 'npm install', 'npm run build'])
+      expect(document.next).toEqual([
+        'cd deep/tool',
+        'npm install',
+        'npm run build',
+        `npx caisson run component.wasm --input '["text"]'`,
+      ])
       for (const file of document.files) expect(existsSync(join(document.folder, file)), file).toBe(true)
     })
   })

@@ -212,6 +212,11 @@ describe('a run of a plan', () => {
     expect(ended.stderr).not.toMatch(OBEYED)
   })
 
+  it('that failed names the node that did, once', async () => {
+    const { stderr } = await startAtOnce('fails.yaml', 'r')
+    expect(stderr).toMatch(/^failed: no: (?!no: )/m)
+  })
+
   it('whose budget is used up goes on with more of it', async () => {
     await startAtOnce('poor.yaml', 'r')
     const { point, status, next } = await show('r')

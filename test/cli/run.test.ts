@@ -68,6 +68,14 @@ describe('what a run prints', () => {
     })
   })
 
+  it.each([
+    ['two words', `--input '"two words"'`],
+    ['{n: 1}', `--input '{"n": 1}'`],
+  ])('says of the input %s how it is quoted', async (input, quoted) => {
+    const { code, stderr } = await run(['input.js', '--input', input])
+    expect([code, stderr.replaceAll(/\s+/g, ' ')]).toEqual([2, expect.stringContaining(quoted)])
+  })
+
   it('carries values beyond JSON in tagged form, out and in again', async () => {
     const first = (
       await runSource('return [10n, NaN, new Map([[1, new Date(0)]]), undefined]', ['--json'])

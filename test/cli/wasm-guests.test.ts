@@ -37,6 +37,9 @@ const PLAN = JSON.stringify({
 // The first one to be made suspendable takes seconds.
 vi.setConfig({ testTimeout: 240_000 })
 
+/** What was broken into lines for a terminal, as one. */
+const flat = (text: string): string => text.replaceAll(/\s+/g, ' ')
+
 let folder: Folder
 const cache = process.env.XDG_CACHE_HOME
 beforeAll(() => {
@@ -259,8 +262,16 @@ describe.each([
 
     const unnamed = await run('resume', name, ...TOOLED)
     expect(unnamed).toMatchObject({ code: 2, stderr: expect.stringContaining(`--wasm ${file}`) })
-    expect(await run('resume', name, '--wasm', 'types.wasm', ...TOOLED)).toMatchObject({ code: 7 })
-    expect(await run('resume', name, '--wasm', file)).toMatchObject({ code: 7 })
+    const other = await run('resume', name, '--wasm', 'types.wasm', ...TOOLED)
+    expect(other.code).toBe(7)
+    expect(other.stderr).toContain(
+      kind === 'module' ? 'types.wasm is a component, and' : 'types.wasm is not the component that this run',
+    )
+    expect(other.stderr).toContain(`--wasm ${file}`)
+    const unarmed = await run('resume', name, '--wasm', file)
+    expect(unarmed.code).toBe(7)
+    expect(flat(unarmed.stderr)).toMatch(/(Not granted here|Missing now): hostCall, prices\.lookup\./)
+    expect(flat(unarmed.stderr)).toContain('add --tools MODULE --grant hostCall --grant prices.lookup')
     const went = await run('resume', name, '--wasm', file, ...TOOLED)
     expect(went).toMatchObject({ code: 0, stdout: output })
     expect(await run('resume', name, '--wasm', file, ...TOOLED)).toMatchObject({ code: 7 })

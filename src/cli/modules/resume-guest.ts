@@ -19,6 +19,7 @@ import { ToolFailures } from '../run/tool-failures.ts'
 import { guestRefusal, preparing, withoutDirectories } from './guest-file.ts'
 import { checkModuleNetwork } from './guest-flags.ts'
 import { guestScope, moduleDirectories } from './module-directories.ts'
+import { checkSameKind, otherGuest } from './other-guest.ts'
 import { openPreparedCache } from './prepared-cache.ts'
 import { readFileBytes } from './read-module-input.ts'
 import { type GuestKind, tellGuest } from './tell-guest.ts'
@@ -42,6 +43,7 @@ export async function resumeGuest(wanted: GuestToResume, io: CliIo): Promise<Exi
   const wrong = given.has('modules') ? 'modules' : plan.thread === 'worker' ? 'thread worker' : undefined
   if (wrong !== undefined) throw meansNothing(wrong, kind)
   const bytes = await readFileBytes(wasm, 'program', io)
+  checkSameKind(bytes, { kind, described, wasm })
   if (kind === 'module') checkModuleNetwork(given, bytes)
   const kept = [...place.storePaths, ...(file ? [file.place.path] : [])]
   const rights = await grantRights(withoutDirectories(given), kept, io.cwd)
@@ -90,7 +92,7 @@ export async function resumeGuest(wanted: GuestToResume, io: CliIo): Promise<Exi
             ? await runtime.resumeModule(place.run, bytes, options)
             : await runtime.resumeComponent(place.run, bytes, options)
         } catch (error) {
-          throw guestRefusal(error)
+          throw otherGuest(error, { kind, described, wasm, granted: rights.grants }) ?? guestRefusal(error)
         }
       },
     )

@@ -25,6 +25,9 @@ world guest {
 }
 `
 
+/** Runs what was built, in the folder. */
+export const RUN_COMPONENT = `npx caisson run component.wasm --input '["text"]'`
+
 /**
  * @param name of the folder
  * @returns texts by path, relative to the folder
@@ -59,12 +62,19 @@ ${needed}npm install
 npm run build      # writes component.wasm
 \`\`\`
 
+Where Caisson is installed, in this folder or in one above it, the command line runs it. \`--input\` is the list of its
+arguments; functions that it imports are those of \`--tools MODULE\`:
+
+\`\`\`sh
+${RUN_COMPONENT}
+\`\`\`
+
 - \`world.wit\`: what the component needs and offers. It exports \`run\`, which takes a text and returns a text, or a
   text that says what went wrong.
 - \`${source}\`: what it does.
 - \`build.mjs\`: how it is built. \`build-errors.mjs\`: what is said where it cannot be.
 
-A program that has Caisson runs it:
+So does a program:
 
 \`\`\`js
 import { readFile } from 'node:fs/promises'

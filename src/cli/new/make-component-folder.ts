@@ -10,7 +10,7 @@ import { jsonText } from '../render/json-text.ts'
 import { shellQuote } from '../render/shell-quote.ts'
 import { ASSEMBLYSCRIPT_TEMPLATE } from './assemblyscript-template.ts'
 import { C_TEMPLATE } from './c-template.ts'
-import { type ComponentTemplate, componentFiles } from './component-template.ts'
+import { type ComponentTemplate, componentFiles, RUN_COMPONENT } from './component-template.ts'
 import { JAVASCRIPT_TEMPLATE } from './javascript-template.ts'
 
 const TEMPLATES: ReadonlyMap<string, ComponentTemplate> = new Map([
@@ -18,6 +18,9 @@ const TEMPLATES: ReadonlyMap<string, ComponentTemplate> = new Map([
   ['as', ASSEMBLYSCRIPT_TEMPLATE],
   ['js', JAVASCRIPT_TEMPLATE],
 ])
+
+/** The language of examples: it needs nothing that npm does not bring. */
+const EXAMPLE = 'caisson new component my-tool --lang as'
 
 /** A name that npm takes too. */
 const NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
@@ -32,7 +35,7 @@ export function makeComponentFolder(given: GivenFlags, io: CliIo): number {
   if (!NAME.test(name) || name.length > NAME_LENGTH) {
     throw usage(
       `"${clipText(name, 80)}" is no name for a component: small letters, digits and hyphens, ${NAME_LENGTH} at most.`,
-      'caisson new component my-tool --lang c',
+      EXAMPLE,
     )
   }
   makeFolder(folder, path)
@@ -42,7 +45,7 @@ export function makeComponentFolder(given: GivenFlags, io: CliIo): number {
     writeFileSync(join(folder, file), text, { flag: 'wx' })
   }
   const next = [`cd ${shellQuote(path)}`, ...(template.system === undefined ? [] : [template.system])]
-  next.push('npm install', 'npm run build')
+  next.push('npm install', 'npm run build', RUN_COMPONENT)
   if (given.has('json')) {
     io.stdout.write(`${jsonText({ status: 'completed', folder, files: Object.keys(files), next })}\n`)
   } else {
@@ -60,7 +63,7 @@ function templateOf(given: string | undefined): ComponentTemplate {
     given === undefined
       ? `In which language? --lang takes ${known}.`
       : `There is no template for "${clipText(given, 80)}"; --lang takes ${known}.`,
-    'caisson new component my-tool --lang c',
+    EXAMPLE,
   )
 }
 

@@ -118,7 +118,7 @@ function headLines(
     case 'completed':
       return []
     case 'failed':
-      return line('failed:', `${named(outcome.node)}${failureText(outcome.error)}`, style.red)
+      return line('failed:', `${named(outcome.node, outcome.error)}${failureText(outcome.error)}`, style.red)
     case 'compensated': {
       const why = outcome.error === undefined ? '' : `${failureText(outcome.error)}; `
       return outcome.left.length === 0
@@ -164,8 +164,9 @@ function headLines(
   }
 }
 
-function named(node: string): string {
-  return node === '' ? '' : `${escapeText(node)}: `
+/** The message of a node that failed the run mostly begins with its name. */
+function named(node: string, { message }: Failure): string {
+  return node === '' || message.startsWith(`${node}: `) ? '' : `${escapeText(node)}: `
 }
 
 function failureText({ code, message }: Failure): string {

@@ -38,9 +38,18 @@ function notJson(text: string, exit: ExitCode, inFile: boolean, flag: string, ca
     exit,
     code: exit === EXIT.usage ? 'usage' : 'invalid_argument',
     message: `${flag} is not JSON; ${where}.`,
-    hint: inFile
-      ? 'The file must hold one JSON value.'
-      : `Quote it for the shell, ${flag}${flag === '--input' ? ' ' : '='}'{"n": 1}', or name a file, ${flag}${flag === '--input' ? ' ' : '='}@data.json.`,
+    hint: inFile ? 'The file must hold one JSON value.' : howToQuote(text, flag),
     cause,
   })
+}
+
+/** Words that stand there alone are mostly meant as a text. */
+const WORDS = /^[\p{L}\p{N} .,_-]{1,40}$/u
+
+function howToQuote(text: string, flag: string): string {
+  const before = `${flag}${flag === '--input' ? ' ' : '='}`
+  const example = WORDS.test(text)
+    ? `A text has quotes of its own inside of those for the shell, ${before}'${JSON.stringify(text)}'`
+    : `Quote it for the shell, ${before}'{"n": 1}'`
+  return `${example}; or name a file, ${before}@data.json.`
 }

@@ -9,7 +9,7 @@ import type { ResumeOptions, RunOptions } from '../options.ts'
 export interface ComponentDirectoryGrant {
   /** A directory in memory with these files, by relative path; `{}` is an empty one. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>
-  /** Instead of `files`: opens a real directory (`openHostDirectory` of `caisson/bindings/node`). */
+  /** Instead of `files`: opens a real directory (`createHostTree` of `caisson/bindings` in Node). */
   readonly open?: OpenWasiTree
   /** Default false: every change is refused (`read-only`). */
   readonly writable?: boolean
