@@ -13,6 +13,7 @@ beforeAll(() => {
   folder = makeFolder({
     'command.wasm': sample('command-c'),
     'component.wasm': sample('tool-c'),
+    'reactor.wasm': sample('reactor-c'),
     'text.wasm': 'no module',
     'hello.py': 'import sys\nprint("hello", sys.argv[1:], input())\nsys.exit(4)',
     'loop.py': 'print("begins", flush=True)\nwhile True: pass',
@@ -86,7 +87,10 @@ describe('a module', { timeout: 120_000 }, () => {
 
   it('is refused where it is none, with the way on', async () => {
     expect(await run(['text.wasm'])).toMatchObject({ code: 7 })
-    expect((await run(['component.wasm'])).stderr).toMatch(/"run" takes 1 argument, not 0/)
+    expect((await run(['component.wasm'])).stderr).toMatch(
+      /"run" takes 1 argument, not 0[\s\S]*next: --input is the list of its arguments/,
+    )
+    expect((await run(['reactor.wasm'])).stderr).toMatch(/no function "_start"[\s\S]*next: If a component/)
     expect((await run(['missing.wasm'])).stderr).toMatch(/there is no such file/)
     expect((await run(['command.wasm', '--input', '1'])).stderr).toMatch(/--input means nothing for modules/)
     expect((await run(['command.wasm', '--env', 'X'])).stderr).toMatch(/NAME=VALUE/)
@@ -129,6 +133,12 @@ describe('a script', { timeout: 240_000 }, () => {
     ['--store', 'runs', /too large to be made suspendable.*Run it again.*node of a plan/],
     ['--checkpoint', 'a.ckpt', /too large to be made suspendable/],
     ['--allow-net', 'api.example.com', /preview 1, which has no HTTP.*--stdin or --allow-read/],
+    [
+      '--tools',
+      'tools.mjs',
+      /import nothing but WASI.*from a program in JavaScript, a module or a component/,
+    ],
+    ['--grant', 'prices.lookup', /import nothing but WASI/],
   ])('is refused %s with the reason, and what to do instead', async (flag, value, words) => {
     const { code, stderr } = await run(['hello.py', flag, value])
     expect([code, oneLine(stderr)]).toEqual([2, expect.stringMatching(words)])

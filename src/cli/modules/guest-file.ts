@@ -16,13 +16,24 @@ const REFUSED: ReadonlySet<string> = new Set([
   'missing_imports',
 ])
 
+/** The command line runs commands; the core module that a component is built of mostly lies beside it. */
+const NO_ENTRY =
+  'If a component was built of this module, run the file of that. Other entries than "_start" are named in a program: runtime.runModule(bytes, { entry }).'
+
 export function guestRefusal(error: unknown): unknown {
   if (!CaissonError.is(error)) return error
   const { obstacle, handles } = error.details
   if (error.code === 'unsupported' && (obstacle ?? handles) !== undefined) return cannotBeCaptured(error)
   if (!REFUSED.has(error.code)) return error
   const message = grantWords(error.message)
-  return new CliError({ exit: EXIT.refusedInput, code: error.code, message, cause: error })
+  const hint = error.details.reason === 'no entry' ? NO_ENTRY : undefined
+  return new CliError({
+    exit: EXIT.refusedInput,
+    code: error.code,
+    message,
+    ...(hint && { hint }),
+    cause: error,
+  })
 }
 
 /** Now, or ever. */

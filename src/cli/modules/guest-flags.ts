@@ -21,6 +21,12 @@ const KEPT: Lack = {
     'Run it again: with the same --seed, --now and input it does the same. Or make it a node of a plan (kind module), whose runs are kept.',
 }
 
+const NO_TOOLS: Lack = {
+  why: 'their interpreters import nothing but WASI, by which no function of yours can be called',
+  instead:
+    'Call it from a program in JavaScript, a module or a component. A script gets what came of it by --stdin or --allow-read; a plan hands it on from node to node.',
+}
+
 /** Flags that a sort does not have. */
 const LACKS: Readonly<Record<Sort, Readonly<Record<string, Lack>>>> = {
   component: { 'at-end': {} },
@@ -34,6 +40,8 @@ const LACKS: Readonly<Record<Sort, Readonly<Record<string, Lack>>>> = {
       instead:
         'Fetch it in a program or a component, and give the script what came by --stdin or --allow-read.',
     },
+    tools: NO_TOOLS,
+    grant: NO_TOOLS,
     store: KEPT,
     run: KEPT,
     checkpoint: KEPT,

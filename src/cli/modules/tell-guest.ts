@@ -23,7 +23,7 @@ export interface ToldGuest extends Omit<Told, 'outcome'> {
 
 export function tellGuest(told: ToldGuest, io: CliIo): ExitCode {
   const { kind, facts, failures, keptAs, json, interrupted } = told
-  const outcome = withGrantWords(told.outcome)
+  const outcome = withInputWords(withGrantWords(told.outcome), kind)
   const { stdout, stderr } = io
   const style = styleFor(stderr)
   const result =
@@ -51,6 +51,13 @@ export function tellGuest(told: ToldGuest, io: CliIo): ExitCode {
   if (stderr.isTerminal) stderr.write(runSummary(outcome, stderr.columns, style))
   if (interrupted) return EXIT.interrupted
   return result !== undefined && result.exitCode !== 0 ? EXIT.failed : exitOf(outcome)
+}
+
+/** What the library calls arguments is `--input` here. */
+function withInputWords(outcome: GuestOutcome, kind: GuestKind): GuestOutcome {
+  if (kind !== 'component' || outcome.status !== 'failed') return outcome
+  if (outcome.error.code !== 'invalid_arguments') return outcome
+  return { ...outcome, hint: `--input is the list of its arguments, for example --input '["text", 1]'.` }
 }
 
 /** With texts where bytes are UTF-8. */
