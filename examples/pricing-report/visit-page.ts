@@ -102,7 +102,8 @@ async function runsPlan(visit: Visit, origin: string, output: unknown, { say }: 
   say('browser', 'a tab runs the same plan, on IndexedDB, with the tools of a server')
   const { outcome, requests } = await visit.begin({ priceService: origin })
   if (outcome.status !== 'waiting') {
-    say('browser', `DIFFERENT: it does not wait for the person, it is ${outcome.status}`)
+    const why = outcome.status === 'failed' ? `, as ${oneLine(outcome.error.message, 200)}` : ''
+    say('browser', `DIFFERENT: it does not wait for the person, it is ${outcome.status}${why}`)
     return false
   }
   say('', `.. it waits (${requests[0]?.question ?? ''}), and the tab is closed`)
