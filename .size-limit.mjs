@@ -18,8 +18,8 @@ const inFull = (config) => ({
     '*/components/component-opener.js',
     '*/components/component-runs.js',
     '*/component/wit-value.js',
-    '*/plans/wasm-check.js',
-    '*/plans/plan-guests.js',
+    '*/wasm-check.js',
+    '*/plan-guests.js',
     '*/wasi/module-runs.js',
     '*/wasi/wasi-source.js',
   ],
@@ -52,7 +52,7 @@ const checks = [
     modifyEsbuildConfig: inPage,
   },
   // Of it, checkpoints and kept runs are about 20 kB, the library of guests 30, plans, their pictures and reports 30.
-  { name: 'browser: code', path: code, gzip: true, limit: '196 kB', modifyEsbuildConfig: inPage },
+  { name: 'browser: code', path: code, gzip: true, limit: '197 kB', modifyEsbuildConfig: inPage },
   // A bundle that names nothing of plans has nothing of them.
   {
     name: 'browser: code of who only runs programs',
@@ -82,7 +82,7 @@ const checks = [
     name: 'browser: components, with the first one',
     path: 'dist/src/runtime/components/component-opener.js',
     gzip: true,
-    limit: '96 kB',
+    limit: '97 kB',
   },
   // What runs them to their ends, and keeps them, shares most of itself with the code above.
   {
@@ -96,7 +96,7 @@ const checks = [
     name: 'browser: WASI modules, with the first one',
     path: ['dist/src/runtime/wasi/module-runs.js', 'dist/host-bindings/wasi/wasi-source.js'],
     gzip: true,
-    limit: '130 kB',
+    limit: '131 kB',
   },
   {
     name: 'browser: YAML, when a plan is first read from text',

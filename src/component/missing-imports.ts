@@ -33,7 +33,7 @@ export interface GrantWays {
   readonly also: Readonly<Record<GuestForm, string>>
 }
 
-export const API_WAYS: GrantWays = {
+const API_WAYS: GrantWays = {
   grant: ' (grants)',
   also: {
     module: " One that never calls them runs with missing: 'trap'.",
@@ -79,7 +79,7 @@ function nameOf(name: string): string | undefined {
 }
 
 /** `prices.lookup` of a module, `caisson:capabilities/prices#lookup` of a component. */
-export function importName(form: GuestForm, { interface: from, name }: MissingImport): string {
+function importName(form: GuestForm, { interface: from, name }: MissingImport): string {
   const whole = form === 'module' ? `${from}.${name}` : from === ROOT ? name : `${from}#${name}`
   return clipText(whole, LONGEST_NAME)
 }
