@@ -310,7 +310,7 @@ function runnerOf(
   // A host whose clock is set back lives on in the time of the journal: what has expired there stays so.
   const clock: Clock = { ...parts.hostClock, now: () => timeIn(state, parts) }
   const guestOf = async (node: RegisteredNode): Promise<WasmGuest> =>
-    wasmGuest(node, await loadWasm(parts.store, node.wasm as Digest), parts.wasm)
+    wasmGuest(node, await loadWasm(parts, node.wasm as Digest), parts.wasm)
   // What is a part of no node is not told.
   const placeOf = (under?: TelemetrySpan): KeptPlace => ({ store: parts.store, key, under: under ?? null })
   const work = new PlanWork({

@@ -88,7 +88,7 @@ export class PlanRuns {
     const { entropy } = this.#parts
     const run = options.run ?? this.#nameFor(plan)
     const owner = ownerOf(run, options)
-    const given = givenWasm(plan.plan, wasm)
+    const given = givenWasm(plan.plan, wasm, this.#parts)
     await checkWasm(plan.plan, given, this.#parts)
     const tools = this.#parts.tools((plan.plan.grants ?? []).map((grant) => ruleOf(grant).capability))
     const { scope, sealing } = this.#parts
@@ -101,7 +101,7 @@ export class PlanRuns {
     } as const
     await this.#write(owner, plan, async (values, hold) => {
       if (erasable) values.useVault(await this.#newVault(owner, entropy.bytes(VAULT_KEY_BYTES), hold))
-      const guests = await keepWasm(this.#parts.store, plan.plan, given)
+      const guests = await keepWasm(this.#parts, plan.plan, given)
       const kept = await values.keep(input)
       const timeMs = this.#parts.hostClock.now()
       const event = { ...proposal, plan: plan.digest, input: kept, tools, by, timeMs }
@@ -116,7 +116,7 @@ export class PlanRuns {
     this.#checkOpen()
     checkPlanToCheck(proposed, options)
     const plan = planOf(proposed)
-    await checkWasm(plan.plan, givenWasm(plan.plan, options.wasm ?? []), this.#parts)
+    await checkWasm(plan.plan, givenWasm(plan.plan, options.wasm ?? [], this.#parts), this.#parts)
     return plan
   }
 

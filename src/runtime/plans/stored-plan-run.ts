@@ -96,10 +96,10 @@ export class StoredPlanRun implements PlanRun {
   }
 
   async guests(): Promise<readonly PlanGuest[]> {
-    const { store, wasmCheck } = this.#live.parts
+    const { parts } = this.#live
     const { planGuests } = await import('./plan-guests.ts')
-    const { monotonic } = await wasmCheck()
-    return planGuests(this.plan, (digest) => loadWasm(store, digest), monotonic)
+    const { monotonic } = await parts.wasmCheck()
+    return planGuests(this.plan, (digest) => loadWasm(parts, digest), monotonic)
   }
 
   async requests(): Promise<readonly OpenRequest[]> {

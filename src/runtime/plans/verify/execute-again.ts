@@ -95,7 +95,7 @@ async function compareStart(
 }
 
 async function guestOf({ parts }: ExecuteParts, node: RegisteredNode): Promise<WasmGuest> {
-  return wasmGuest(node, await loadWasm(parts.store, node.wasm as Digest), parts.wasm)
+  return wasmGuest(node, await loadWasm(parts, node.wasm as Digest), parts.wasm)
 }
 
 /** Names of what it was granted itself. */
