@@ -100,9 +100,14 @@ export class CoreGuest {
     return this.#gauge?.consumed ?? 0
   }
 
-  /** Whether a memory or a table was not allowed to grow, in the turn that ran last. */
+  /** Whether a memory or a table was not allowed to grow. */
   get memoryRefused(): boolean {
     return this.#memoryRefused
+  }
+
+  /** What was refused so far is no reason of what comes. */
+  forgetRefusal(): void {
+    this.#memoryRefused = false
   }
 
   get ended(): boolean {
@@ -316,7 +321,6 @@ export class CoreGuest {
     gauge.begin(this.#options.stackBytes, control.deadline, control.aborted)
     this.#inTurn = true
     this.#nesting = 1
-    this.#memoryRefused = false
     this.#crossings.reset()
     let end: CoreEnd
     try {

@@ -122,6 +122,8 @@ export class ModuleGuest {
   endStartUp(): void {
     if (!this.#startsUp) return
     this.#startsUp = false
+    // One that begins at an image of the start knows nothing of it.
+    this.core.forgetRefusal()
     this.clock.advance(this.start.nowMs)
     this.random.restart(this.start.seed)
   }
