@@ -81,6 +81,9 @@ export class RunState {
   readonly toThaw: Map<string, NodeState> = new Map()
   /** Completed nodes that can be undone, in the order of their completion. */
   readonly undoable: NodeState[] = []
+  /** Nodes around them, of the first so many of them. */
+  readonly #holders = new Set<NodeState>()
+  #held = 0
   /** The one that is being undone. */
   undoing: NodeState | undefined
   readonly #nodes = new Map<string, NodeState>()
@@ -368,13 +371,22 @@ export class RunState {
   /** Nothing happens any more to the nodes of a scope that is over, but to those that can be undone. @returns whether one is kept */
   #forget({ nodes }: ScopeState): boolean {
     let keepsOne = false
+    this.#noteHolders()
     for (const node of nodes.values()) {
-      let isKept = node.status === 'completed' && canBeUndone(node)
+      // A loop in it holds what earlier rounds of its own left to be undone, though these are over.
+      let isKept = (node.status === 'completed' && canBeUndone(node)) || this.#holders.has(node)
       for (const scope of node.inner.values()) isKept = this.#forget(scope) || isKept
       if (!isKept) this.#nodes.delete(node.path)
       keepsOne ||= isKept
     }
     return keepsOne
+  }
+
+  /** Nodes around those that can be undone, of those that came since it was looked last. */
+  #noteHolders(): void {
+    for (; this.#held < this.undoable.length; this.#held += 1)
+      for (let at = this.undoable[this.#held]?.scope.owner; at !== undefined; at = at.scope.owner)
+        this.#holders.add(at)
   }
 
   #leave(state: NodeState): void {
