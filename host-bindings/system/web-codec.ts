@@ -1,4 +1,5 @@
 /** Raw deflate by the platform's compression streams: in every runtime. */
+import { concatBytes } from '../../src/base/bytes.ts'
 import { CaissonError } from '../../src/base/errors.ts'
 import type { Codec } from '../../src/ports/codec.ts'
 import { pause } from './pause.ts'
@@ -58,7 +59,7 @@ async function through(
     pieces.push(value)
   }
   await written
-  return joined(pieces, length)
+  return concatBytes(pieces, length)
 }
 
 async function write(
@@ -73,14 +74,4 @@ async function write(
     await writer.write(bytes.slice(at, at + pieceBytes))
   }
   await writer.close()
-}
-
-function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length)
-  let at = 0
-  for (const piece of pieces) {
-    whole.set(piece, at)
-    at += piece.length
-  }
-  return whole
 }

@@ -1,4 +1,4 @@
-/** Bytes as text and back. */
+/** Bytes as text and back, and after each other. */
 import { CaissonError } from './errors.ts'
 
 /** The two digits of each byte, as their codes. */
@@ -37,6 +37,20 @@ export function fromHex(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length / 2)
   for (let i = 0; i < bytes.length; i++) bytes[i] = 16 * digitAt(text, 2 * i) + digitAt(text, 2 * i + 1)
   return bytes
+}
+
+/** @param length of all parts together, where it is known */
+export function concatBytes(
+  parts: readonly Uint8Array[],
+  length: number = parts.reduce((sum, part) => sum + part.length, 0),
+): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(length)
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
 }
 
 function digitAt(text: string, at: number): number {

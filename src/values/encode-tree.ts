@@ -9,7 +9,9 @@
  *    Whatever is of another kind, deep, or large is left to it: nothing is refused here.
  * 2. What is given is data of the host itself: none of its members is an accessor.
  */
+
 import { ByteWriter } from '../base/byte-writer.ts'
+import { concatBytes } from '../base/bytes.ts'
 import { CANONICAL_VERSION, NAN_HIGH_WORD, TAG } from './canonical-format.ts'
 import type { ValueLimits } from './limits.ts'
 
@@ -53,14 +55,7 @@ class TreeEncoder {
   encode(value: unknown): Uint8Array {
     this.#level(0).byte(CANONICAL_VERSION)
     this.#place(value, 0, false)
-    const parts = this.#levels.map((level) => level.finish())
-    const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-    let at = 0
-    for (const part of parts) {
-      bytes.set(part, at)
-      at += part.length
-    }
-    return bytes
+    return concatBytes(this.#levels.map((level) => level.finish()))
   }
 
   #level(depth: number): ByteWriter {

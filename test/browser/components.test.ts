@@ -3,12 +3,12 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright'
-import { build as viteBuild } from 'vite'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import type { Browser, Page } from 'playwright'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readSample } from '../../scripts/samples/read-sample.ts'
 import { ROOT } from '../docs/documented-pages.ts'
 import type { Calls, OpenedInPage } from './component-page/main.ts'
+import { bundlePage, launchChromium } from './open-page.ts'
 import { type PageServer, servePage } from './page-server.ts'
 
 let browser: Browser
@@ -18,18 +18,8 @@ const site = mkdtempSync(join(tmpdir(), 'caisson-component-page-'))
 const problems: string[] = []
 
 beforeAll(async () => {
-  browser = await chromium.launch({
-    executablePath: inject('chromiumPath'),
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-  })
-  await viteBuild({
-    root: join(ROOT, 'test/browser/component-page'),
-    configFile: false,
-    logLevel: 'error',
-    resolve: { alias: { caisson: join(ROOT, 'dist/src/entry/browser.js') } },
-    build: { outDir: site, emptyOutDir: true },
-    worker: { format: 'es' },
-  })
+  browser = await launchChromium()
+  await bundlePage('component-page', site)
   mkdirSync(join(site, 'bytes'))
   for (const name of ['types-c', 'tool-c', 'tool-as']) {
     const file = join(site, `bytes/${name}.wasm`)

@@ -3,11 +3,12 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Browser, chromium } from 'playwright'
+import type { Browser } from 'playwright'
 import { build as viteBuild } from 'vite'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROOT, theSnippet } from '../docs/documented-pages.ts'
 import { expectedOutput } from '../docs/expected-output.ts'
+import { launchChromium } from './open-page.ts'
 import { servePage } from './page-server.ts'
 
 let browser: Browser
@@ -15,10 +16,7 @@ let browser: Browser
 const project = mkdtempSync(join(tmpdir(), 'caisson-documented-'))
 
 beforeAll(async () => {
-  browser = await chromium.launch({
-    executablePath: inject('chromiumPath'),
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-  })
+  browser = await launchChromium()
   mkdirSync(join(project, 'node_modules/caisson'), { recursive: true })
   cpSync(join(ROOT, 'dist'), join(project, 'node_modules/caisson/dist'), { recursive: true })
   cpSync(join(ROOT, 'package.json'), join(project, 'node_modules/caisson/package.json'))

@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { build } from 'esbuild'
-import { type Browser, chromium, type Page } from 'playwright'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import type { Browser, Page } from 'playwright'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BINARYEN_VERSION, loadBinaryenAsyncify } from '../../host-bindings/asyncify/binaryen-asyncify.ts'
 import { readSample } from '../../scripts/samples/read-sample.ts'
 import { toBase64 } from '../../src/base/base64.ts'
@@ -27,6 +27,7 @@ import {
   sayer,
 } from '../components/traveller/legs.ts'
 import { ROOT } from '../docs/documented-pages.ts'
+import { launchChromium } from './open-page.ts'
 import { type PageServer, servePage } from './page-server.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'caisson-killed-'))
@@ -55,10 +56,7 @@ beforeAll(async () => {
     '<!doctype html><link rel="icon" href="data:," /><script type="module" src="/a/b/page.js"></script>',
   )
   server = await servePage(folder)
-  browser = await chromium.launch({
-    executablePath: inject('chromiumPath'),
-    args: ['--no-sandbox', '--disable-gpu'],
-  })
+  browser = await launchChromium()
   page = await browser.newPage()
   await page.goto(server.url)
   await page.waitForFunction(() => 'goOnHere' in window)

@@ -4,28 +4,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build as esbuild } from 'esbuild'
-import { type Browser, chromium, type Page } from 'playwright'
-import { build as viteBuild } from 'vite'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import type { Browser, Page } from 'playwright'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Outcome, openRuntime, type Plan, type RunOptions } from '../../src/entry/node.ts'
+import { bundlePage, launchChromium, PUBLISHED } from './open-page.ts'
 import { type PageServer, servePage } from './page-server.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const source = join(root, 'test/browser/page')
-/** The package as it is published: what a user's bundler sees. */
-const alias = {
-  'caisson/bindings': join(root, 'dist/src/entry/bindings.js'),
-  caisson: join(root, 'dist/src/entry/browser.js'),
-}
 
 let browser: Browser
 const scratch = mkdtempSync(join(tmpdir(), 'caisson-page-'))
 
 beforeAll(async () => {
-  browser = await chromium.launch({
-    executablePath: inject('chromiumPath'),
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-  })
+  browser = await launchChromium()
 })
 afterAll(async () => {
   await browser?.close()
@@ -34,14 +26,7 @@ afterAll(async () => {
 
 async function bundleWithVite(): Promise<string> {
   const outDir = join(scratch, 'vite')
-  await viteBuild({
-    root: source,
-    configFile: false,
-    logLevel: 'error',
-    resolve: { alias },
-    build: { outDir, emptyOutDir: true },
-    worker: { format: 'es' },
-  })
+  await bundlePage('page', outDir)
   return outDir
 }
 
@@ -54,7 +39,7 @@ async function bundleWithEsbuild(): Promise<string> {
     bundle: true,
     format: 'esm',
     outdir: join(outDir, 'a/b'),
-    alias,
+    alias: PUBLISHED,
     logLevel: 'error',
   })
   cpSync(join(root, 'dist/engines'), join(outDir, 'engines'), { recursive: true })

@@ -2,14 +2,13 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright'
-import { build as viteBuild } from 'vite'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import type { Browser, Page } from 'playwright'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { describePreparedStore } from '../../host-bindings/prepared/prepared-store.contract.ts'
 import { readSample } from '../../scripts/samples/read-sample.ts'
 import { CaissonError, type ErrorCode, type ErrorDetails } from '../../src/base/errors.ts'
 import type { PreparedStore } from '../../src/ports/prepared-store.ts'
-import { ROOT } from '../docs/documented-pages.ts'
+import { bundlePage, launchChromium } from './open-page.ts'
 import { type PageServer, servePage } from './page-server.ts'
 import { fromWire, toWire } from './store-page/wire.ts'
 
@@ -57,21 +56,11 @@ async function openRemote(page: Page, name: string, maxBytes = 1_000): Promise<P
 }
 
 beforeAll(async () => {
-  await viteBuild({
-    root: join(ROOT, 'test/browser/prepared-page'),
-    configFile: false,
-    logLevel: 'error',
-    resolve: { alias: { caisson: join(ROOT, 'dist/src/entry/browser.js') } },
-    build: { outDir: site, emptyOutDir: true },
-    worker: { format: 'es' },
-  })
+  await bundlePage('prepared-page', site)
   mkdirSync(join(site, 'bytes'))
   writeFileSync(join(site, 'bytes/types-c.wasm'), await readSample('types-c'))
   server = await servePage(site)
-  browser = await chromium.launch({
-    executablePath: inject('chromiumPath'),
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-  })
+  browser = await launchChromium()
   await browser.newContext()
   tabs = [await openTab(), await openTab()]
 })

@@ -3,11 +3,12 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import type { Browser, BrowserContext, Page } from 'playwright'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { describeRunStore } from '../../host-bindings/store/run-store.contract.ts'
 import { sha256 } from '../../src/base/digest.ts'
 import type { RunStore } from '../../src/ports/run-store.ts'
+import { launchChromium } from './open-page.ts'
 import { type PageServer, servePage } from './page-server.ts'
 import { openRemoteRunStore } from './remote-run-store.ts'
 
@@ -46,10 +47,7 @@ beforeAll(async () => {
   })
   cpSync(join(PAGE, 'index.html'), join(scratch, 'index.html'))
   server = await servePage(scratch)
-  browser = await chromium.launch({
-    executablePath: inject('chromiumPath'),
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-  })
+  browser = await launchChromium()
   context = await browser.newContext()
   tabs = [await openTab(), await openTab()]
 })

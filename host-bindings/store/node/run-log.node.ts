@@ -10,7 +10,7 @@
  * 5. Whoever takes a run writes anew what the last holder appended since the state was replaced: it may stand in the
  *    memory of the machine only, where the sync of that holder failed.
  */
-import { toHex } from '../../../src/base/bytes.ts'
+import { concatBytes, toHex } from '../../../src/base/bytes.ts'
 import {
   type Batch,
   BatchReader,
@@ -233,13 +233,7 @@ async function absorbedInto(id: string, first: number, entries: readonly Uint8Ar
     parts.push(batch)
     bytes += batch.length
   }
-  const joined = new Uint8Array(bytes)
-  let at = 0
-  for (const part of parts) {
-    joined.set(part, at)
-    at += part.length
-  }
-  return joined
+  return concatBytes(parts, bytes)
 }
 
 /** A sealed segment ends exactly where its record says; an open one not before. */

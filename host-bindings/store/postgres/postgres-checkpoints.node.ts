@@ -1,6 +1,7 @@
 /**
  * Checkpoints in the tables of a store: put, found, collected.
  */
+import { concatBytes } from '../../../src/base/bytes.ts'
 import type { Digest } from '../../../src/base/digest.ts'
 import { CaissonError } from '../../../src/base/errors.ts'
 import type { Collected } from '../../../src/ports/run-store.ts'
@@ -75,7 +76,7 @@ export class PostgresCheckpoints {
       }
     }
     if (length !== size) return this.#missingParts(sessions, id, row.number)
-    return parts.length === 1 ? parts[0] : joined(parts, length)
+    return parts.length === 1 ? parts[0] : concatBytes(parts, length)
   }
 
   /** What a collection would remove. */
@@ -140,14 +141,4 @@ export function bytesOf(hex: string | null | undefined): Uint8Array {
   const bytes = new Uint8Array((hex ?? '').length / 2)
   bufferOf(bytes).write(hex ?? '', 'hex')
   return bytes
-}
-
-function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
-  const all = new Uint8Array(length)
-  let at = 0
-  for (const part of parts) {
-    all.set(part, at)
-    at += part.byteLength
-  }
-  return all
 }

@@ -1,16 +1,9 @@
 /** `wasi:http/outgoing-handler` and the classes of `wasi:http/types`, bound to one guest. */
 import type { WasiInterface } from '../../../src/ports/wasi-host.ts'
 import { InterfaceError } from './component-error.ts'
-import {
-  Fields,
-  FutureIncomingResponse,
-  FutureTrailers,
-  IncomingBody,
-  IncomingResponse,
-  OutgoingBody,
-  OutgoingRequest,
-  RequestOptions,
-} from './http-types.ts'
+import { Fields } from './http-fields.ts'
+import { FutureIncomingResponse, FutureTrailers, IncomingBody, IncomingResponse } from './http-incoming.ts'
+import { OutgoingBody, OutgoingRequest, RequestOptions } from './http-outgoing.ts'
 import type { Preview2Context } from './pollable.ts'
 
 /** The milliseconds that a guest may ask for at the most. */

@@ -1,6 +1,8 @@
 /** What goes into a module: its bytes, its standard input, its environment. Bounded, whatever files are. */
+
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { concatBytes } from '../../base/bytes.ts'
 import { clipText } from '../../base/escape-text.ts'
 import { MOST_BINARY_BYTES } from '../../component/core/inspect-binary.ts'
 import { CliError } from '../cli-error.ts'
@@ -65,13 +67,7 @@ async function collect(source: AsyncIterable<Uint8Array>, what: string, file: st
       throw unreadable(what, file, `it has more than ${showSize(MOST_BINARY_BYTES)}`)
     chunks.push(chunk)
   }
-  const bytes = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
+  return concatBytes(chunks, size)
 }
 
 function unreadable(what: string, file: string, why: string, cause?: unknown): CliError {

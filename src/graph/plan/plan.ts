@@ -111,7 +111,7 @@ export type BytesForm = 'text' | 'json' | 'bytes'
  * A WASI preview-1 command in a world of its own: it has what is given here, a logical clock and seeded randomness. The
  * output is `{ exitCode, stdout, stderr, files }`.
  */
-export interface ModuleNode extends EffectBase, WasmSource {
+export interface ModuleNode extends EffectBase, WasmSource, NodeWasi {
   readonly kind: 'module'
   /** Of a reactor: the calls that are run, in order. Left out, it is a command. */
   readonly entry?: readonly ExportCall[]
@@ -119,21 +119,6 @@ export interface ModuleNode extends EffectBase, WasmSource {
   readonly startUp?: readonly ExportCall[]
   /** `trap`: imports that nobody grants end it where it calls them. Default `refuse`: it is not run. */
   readonly missing?: 'refuse' | 'trap'
-  /** Arguments after the name of the program. What is no text is given as JSON. */
-  readonly args?: readonly Template[]
-  readonly env?: Readonly<Record<string, Template>>
-  /** All of standard input: text, bytes, or another value as JSON. Default: at its end. */
-  readonly stdin?: Template
-  /** Files that it finds, by their paths in its directory: text, bytes, or another value as JSON. */
-  readonly files?: Readonly<Record<string, Template>>
-  /** Where it finds its directory, which is in memory. Default `/`. */
-  readonly directory?: string
-  /** Files of its directory that are in the output, by their paths. One that is not there fails the node. */
-  readonly writes?: Readonly<Record<string, BytesForm>>
-  /** What the output has of standard output. Default `text`. */
-  readonly stdout?: BytesForm
-  /** `zero`, the default: any other code fails the node. `any`: the output says which it was. */
-  readonly exit?: 'zero' | 'any'
   /** What it may call, as imports `namespace` `name`. */
   readonly grants?: readonly PlanGrant[]
   readonly limits?: Readonly<Record<string, number>>
@@ -155,22 +140,23 @@ export interface ComponentNode extends EffectBase, WasmSource {
   /** `run`, or `example:shop/prices@1.0.0#lookup` for a function of an interface. */
   readonly export: string
   readonly args?: readonly Template[]
-  readonly wasi?: ComponentNodeWasi
+  /** What is left out is not there. */
+  readonly wasi?: NodeWasi
   /** What it may call, as imports of the interfaces that are named so. */
   readonly grants?: readonly PlanGrant[]
   readonly limits?: Readonly<Record<string, number>>
 }
 
-/** What a component finds of WASI beside time and randomness. What is left out is not there. */
-export interface ComponentNodeWasi {
-  /** The first is the program's name. What is no text is given as JSON. */
+/** What a guest finds of WASI beside time and randomness, and what of it is in the output. */
+export interface NodeWasi {
+  /** Arguments: of a module those after the name of the program, of a component that first. What is no text is given as JSON. */
   readonly args?: readonly Template[]
   readonly env?: Readonly<Record<string, Template>>
-  /** As of a module. */
+  /** All of standard input: text, bytes, or another value as JSON. Default: at its end. */
   readonly stdin?: Template
-  /** Files that it finds, by their paths in its directory. */
+  /** Files that it finds, by their paths in its directory: text, bytes, or another value as JSON. */
   readonly files?: Readonly<Record<string, Template>>
-  /** Where it finds its directory, which is in memory. Default `/`; without it, `files` and `writes` there is none. */
+  /** Where it finds its directory, which is in memory. Default `/`; without it, `files` and `writes` a component has none. */
   readonly directory?: string
   /** Files of its directory that are in the output, by their paths. One that is not there fails the node. */
   readonly writes?: Readonly<Record<string, BytesForm>>

@@ -1,7 +1,7 @@
 /** Nodes that are WebAssembly: WASI modules and components. See `node-kinds.ts`. */
 import { isDigest } from '../../base/digest.ts'
 import type { GuestKind } from './guest-kind.ts'
-import type { ComponentNode, ComponentNodeWasi, ModuleNode, PlanGrant, Template, WasmSource } from './plan.ts'
+import type { ComponentNode, ModuleNode, NodeWasi, PlanGrant, Template, WasmSource } from './plan.ts'
 import { type PlanProblems, pointerTo } from './plan-problem.ts'
 import { either, fields, list, oneOf, record, type Shape, text } from './shape.ts'
 
@@ -171,18 +171,18 @@ export const COMPONENT_KIND: GuestKind<ComponentNode> = {
 }
 
 /** What is evaluated of it when the node starts. */
-function worldInput({ args = [], env = {}, stdin = null, files = {} }: ComponentNodeWasi): Template {
+function worldInput({ args = [], env = {}, stdin = null, files = {} }: NodeWasi): Template {
   return { args, env, stdin, files }
 }
 
 /** The rest. */
-function worldIdentity(wasi: ComponentNodeWasi): Template {
+function worldIdentity(wasi: NodeWasi): Template {
   const { directory = '/', writes = {}, stdout = 'text', exit = 'zero' } = wasi
   return { directory: hasDirectory(wasi) ? directory : null, writes, stdout, exit }
 }
 
 /** Whether a component finds a directory: only where something says so. */
-export function hasDirectory({ files, directory, writes }: ComponentNodeWasi): boolean {
+export function hasDirectory({ files, directory, writes }: NodeWasi): boolean {
   return files !== undefined || directory !== undefined || writes !== undefined
 }
 

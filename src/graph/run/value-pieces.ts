@@ -8,6 +8,7 @@
  */
 
 import { fromBase64, toBase64 } from '../../base/base64.ts'
+import { concatBytes } from '../../base/bytes.ts'
 import { type Digest, isDigest, sha256 } from '../../base/digest.ts'
 import type { ByteSpan } from '../../values/encode-canonical.ts'
 
@@ -77,11 +78,5 @@ export async function joinValue(
     if (length > size) return undefined
     parts.push(part)
   }
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.length
-  }
-  return bytes
+  return concatBytes(parts, length)
 }

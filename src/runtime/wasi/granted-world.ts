@@ -2,17 +2,10 @@
 import { CaissonError } from '../../base/errors.ts'
 import { clipText } from '../../base/escape-text.ts'
 import type { GuestWorld, ModuleDirectory } from '../../component/module/guest-world.ts'
-import type { ModuleDirectoryGrant } from './module-options.ts'
+import type { ModuleDirectoryGrant, RunModuleOptions } from './module-options.ts'
 
 /** What is left out is empty, or not there. */
-interface WorldGrant {
-  readonly args?: readonly string[]
-  readonly env?: Readonly<Record<string, string>>
-  readonly stdin?: string | Uint8Array
-  readonly directories?: Readonly<Record<string, ModuleDirectoryGrant>>
-  readonly clock?: boolean
-  readonly random?: boolean
-}
+type WorldGrant = Pick<RunModuleOptions, 'args' | 'env' | 'stdin' | 'directories' | 'clock' | 'random'>
 
 /** @throws CaissonError `invalid_argument` */
 export function grantedWorld(grant: WorldGrant): GuestWorld {

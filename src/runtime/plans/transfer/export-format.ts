@@ -19,8 +19,10 @@
  *    has at most: a small file never makes a large host.
  * 3. What no store takes (a head that is too long, an entry that is none) is refused here, and no file is made of it.
  */
+
 import { ByteReader } from '../../../base/byte-reader.ts'
 import { ByteWriter } from '../../../base/byte-writer.ts'
+import { concatBytes } from '../../../base/bytes.ts'
 import { type Digest, digestBytes, digestOf } from '../../../base/digest.ts'
 import { CaissonError } from '../../../base/errors.ts'
 import type { RunHead } from '../../../ports/run-store.ts'
@@ -100,7 +102,7 @@ export function encodeExport(
   const body = writer.finish()
   const sum = ports.hash.sha256(body)
   const mac = keys.mac && ports.hash.hmacSha256(keys.mac.current.bytes, macInput(body))
-  return joined([body, sum, ...(mac ? [mac] : [])])
+  return concatBytes([body, sum, ...(mac ? [mac] : [])])
 }
 
 /**
@@ -225,7 +227,7 @@ function openExport(
 
 /** Under words of its own: a MAC of a file is none of anything else. */
 function macInput(body: Uint8Array): Uint8Array {
-  return joined([new TextEncoder().encode('caisson export 1\n'), body])
+  return concatBytes([new TextEncoder().encode('caisson export 1\n'), body])
 }
 
 function writeName(writer: ByteWriter, name: string): void {
@@ -243,16 +245,6 @@ function decodeText(bytes: Uint8Array, reader: ByteReader): string {
   } catch {
     throw reader.corrupted('a text is no UTF-8')
   }
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    all.set(part, at)
-    at += part.length
-  }
-  return all
 }
 
 function refused(what: string): CaissonError {
