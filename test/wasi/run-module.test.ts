@@ -30,7 +30,7 @@ function prices(asked: number[], silentFrom = Number.POSITIVE_INFINITY): Capabil
 
 function resultOf(outcome: ModuleOutcome): ModuleResult {
   if (outcome.status !== 'completed') throw new Error(JSON.stringify(outcome))
-  return outcome.value as ModuleResult
+  return outcome.value
 }
 
 const printed = (outcome: ModuleOutcome): string => new TextDecoder().decode(resultOf(outcome).stdout)

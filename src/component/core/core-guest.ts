@@ -75,7 +75,8 @@ export class CoreGuest {
   #ended = false
   #exit: Exit | undefined
   #fault: { readonly error: unknown } | undefined
-  #memoryRefused = false
+  /** Whether a memory or a table was not allowed to grow: whoever takes the guest up again, or leaves its start, says so. */
+  memoryRefused = false
   /** How many calls of exports are open: host functions may nest. */
   #nesting = 0
   readonly #wait = new CoreWait()
@@ -98,16 +99,6 @@ export class CoreGuest {
   /** Fuel used so far, in all turns. */
   get fuelUsed(): number {
     return this.#gauge?.consumed ?? 0
-  }
-
-  /** Whether a memory or a table was not allowed to grow. */
-  get memoryRefused(): boolean {
-    return this.#memoryRefused
-  }
-
-  /** What was refused so far is no reason of what comes. */
-  forgetRefusal(): void {
-    this.#memoryRefused = false
   }
 
   get ended(): boolean {
@@ -168,7 +159,7 @@ export class CoreGuest {
 
   readonly #refill = (kind: number): bigint => {
     if (kind === REFILL_GROWTH) {
-      this.#memoryRefused = true
+      this.memoryRefused = true
       return 0n
     }
     return this.#gauge === undefined ? -1n : this.#gauge.refill(kind)
@@ -355,7 +346,7 @@ export class CoreGuest {
     // The area for unwinding is full: the stack of the guest is deeper than it can be kept.
     if (this.#wait.unwinds) return { status: 'exhausted', limit: 'stack' }
     const trap = trapOf(thrown)
-    if (trap !== undefined) return { status: 'trapped', ...trap, memoryRefused: this.#memoryRefused }
+    if (trap !== undefined) return { status: 'trapped', ...trap, memoryRefused: this.memoryRefused }
     if (thrown instanceof RangeError) return { status: 'exhausted', limit: 'stack' }
     return { status: 'faulted', error: thrown }
   }

@@ -50,6 +50,8 @@ export class PreparedCache {
   readonly #ports: Pick<CheckpointPorts, 'hash' | 'pause'>
   readonly #nameKey: Uint8Array
   readonly #macKey: Uint8Array
+  /** Names the key without telling it: who keeps what came out in memory keeps it for this key alone. */
+  readonly keyName: string
 
   /** @throws CaissonError `invalid_argument` */
   constructor(options: PreparedCacheOptions, ports: Pick<CheckpointPorts, 'hash' | 'pause'>) {
@@ -61,6 +63,7 @@ export class PreparedCache {
     // Keys of their own: the host's may serve elsewhere.
     this.#nameKey = ports.hash.hmacSha256(key, encode('caisson prepared: names'))
     this.#macKey = ports.hash.hmacSha256(key, encode('caisson prepared: entries'))
+    this.keyName = toHex(ports.hash.hmacSha256(key, encode('caisson prepared: key')))
   }
 
   /**

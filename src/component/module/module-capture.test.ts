@@ -63,6 +63,24 @@ describe('a captured module', () => {
     expect(() => waiting('0x7ff4000000000000').machine.capture()).toThrow(/keeps a NaN in a global/)
   })
 
+  it('that was refused memory ends so later, also elsewhere', () => {
+    const refused = codeOf(`(module
+      (import "wasi_snapshot_preview1" "poll_oneoff" (func $poll (param i32 i32 i32 i32) (result i32)))
+      (memory (export "memory") 1)
+      (func (export "_start")
+        (loop $l (br_if $l (i32.ne (memory.grow (i32.const 16)) (i32.const -1))))
+        (i32.store (i32.const 16) (i32.const 1))
+        (i64.store (i32.const 24) (i64.const 1000000000))
+        (drop (call $poll (i32.const 0) (i32.const 100) (i32.const 1) (i32.const 200)))
+        unreachable))`)
+    const { machine, start } = openModule(refused)
+    expect(machine.start(start, FOREVER).status).toBe('waiting')
+    const again = openModule(refused)
+    again.machine.restore({ ...machine.capture(), capabilities: [], limits: start.limits })
+    for (const one of [machine, again.machine])
+      expect(one.settle([], NOW + 2_000, FOREVER)).toMatchObject({ status: 'exhausted', limit: 'memory' })
+  })
+
   it('is refused with other capabilities', () => {
     const { capture } = sleeping()
     const { machine, start } = openModule(code)
@@ -85,6 +103,7 @@ describe('a captured module', () => {
       },
       { ...state, untilNs: null },
       { ...state, phase: 9 },
+      { ...state, memoryRefused: 1 },
       { ...state, core: { ...state.core, suspended: null } },
       { ...state, wasi: { ...state.wasi, version: 7 } },
       { ...state, wasi: { ...state.wasi, descriptors: null } },

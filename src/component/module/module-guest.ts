@@ -123,7 +123,7 @@ export class ModuleGuest {
     if (!this.#startsUp) return
     this.#startsUp = false
     // One that begins at an image of the start knows nothing of it.
-    this.core.forgetRefusal()
+    this.core.memoryRefused = false
     this.clock.advance(this.start.nowMs)
     this.random.restart(this.start.seed)
   }

@@ -121,6 +121,7 @@ export class ModuleMachine implements Machine {
       calls: guest.calls.state(),
       capabilities: capabilities.map(({ name, sync }) => ({ name, sync })),
       untilNs: guest.untilNs ?? null,
+      ...(guest.core.memoryRefused && { memoryRefused: true as const }),
     }
     this.#captured = known.with(changes)
     return { memoryBytes, changes, state }
@@ -145,6 +146,7 @@ export class ModuleMachine implements Machine {
     this.#captured = base.with(pages)
     this.#phase = state.phase
     guest.untilNs = state.untilNs ?? undefined
+    guest.core.memoryRefused = state.memoryRefused === true
     this.#state = 'waiting'
   }
 

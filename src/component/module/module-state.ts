@@ -19,19 +19,22 @@ export interface ModuleState {
   readonly capabilities: readonly GuestCapability[]
   /** The time of its clock until which it sleeps; null where it waits for a call. */
   readonly untilNs: bigint | null
+  /** A memory was not allowed to grow, which is why it may end as it will; left out where none was. */
+  readonly memoryRefused?: true
 }
 
 /** Checks what this machine itself goes by; the parts are checked by whoever restores them. @throws CaissonError `corrupted` */
 export function parseModuleState(given: unknown): ModuleState {
   const state = given as Partial<ModuleState> | null | undefined
   if (typeof state !== 'object' || state === null || state.version !== 1) throw refuse()
-  const { seed, phase, untilNs, capabilities, wasi, core } = state
+  const { seed, phase, untilNs, capabilities, wasi, core, memoryRefused } = state
   const isWhole =
     seed instanceof Uint8Array &&
     seed.length === 32 &&
     Number.isSafeInteger(phase) &&
     (phase as number) >= 0 &&
     (untilNs === null || (typeof untilNs === 'bigint' && untilNs >= 0n)) &&
+    (memoryRefused === undefined || memoryRefused === true) &&
     typeof wasi === 'object' &&
     wasi !== null &&
     typeof core === 'object' &&

@@ -90,6 +90,36 @@ describe('the image of a state', () => {
     )
   })
 
+  it('keeps what is around what an earlier round of a loop in a loop left to be undone', () => {
+    const compensate = { kind: 'call', capability: 'a.b', input: null } as const
+    const x = { kind: 'call', capability: 'a.b', when: { $eval: 'true' }, compensate } as const
+    const inner = { kind: 'loop', state: 0, until: true, most: 2, do: { nodes: { x } } } as const
+    const nodes = { again: { ...LOOP.nodes.again, do: { nodes: { inner } } } }
+    const { plan } = definePlan({ ...LOOP, nodes })
+    const state = new RunState(plan)
+    const digest = `sha256:${'0'.repeat(64)}`
+    const value = { value: 0 }
+    const start = (node: string): object => ({ type: 'node_started', node, attempt: 1, input: value })
+    const events: readonly object[] = [
+      { type: 'proposed', format: 'run/1', id: 'r', tools: {}, plan: digest, input: value, by: 'a' },
+      { type: 'approved', request: digest, by: 'a' },
+      { type: 'started', by: 'a', atMs: 0 },
+      start('again'),
+      start('again/0/inner'),
+      start('again/0/inner/0/x'),
+      { type: 'node_completed', node: 'again/0/inner/0/x', output: value },
+      { type: 'node_round', node: 'again/0/inner', round: 0, state: value, done: false },
+      { type: 'node_skipped', node: 'again/0/inner/1/x', reason: 'condition' },
+      { type: 'node_round', node: 'again/0/inner', round: 1, state: value, done: true },
+      { type: 'node_completed', node: 'again/0/inner', output: value },
+      { type: 'node_round', node: 'again', round: 0, state: value, done: false },
+    ]
+    for (const event of events) state.apply({ ...event, timeMs: 0 } as RecordedEvent)
+    const restored = again(plan, state)
+    expect(restored.undoable.map(({ path }) => path)).toEqual(['again/0/inner/0/x'])
+    expect(actionsOf(restored)).toEqual(actionsOf(state))
+  })
+
   it('of a loop is as large after many rounds as after few', () => {
     const plan: Plan = { ...LOOP, nodes: { again: { ...LOOP.nodes.again, most: 1_000 } } }
     const state = new RunState(plan)

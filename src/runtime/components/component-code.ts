@@ -1,13 +1,3 @@
-/**
- * A component as it is wanted: named by all that its guests can observe, and prepared once its limits are known.
- *
- * Invariants
- * 1. Its engine id names its bytes, the capabilities that it waits for and the tool that makes it wait.
- * 2. What cannot wait where it has to is refused by name before anything of the component runs.
- * 3. What is prepared are the bytes that its digest was taken of: a copy of them, or, where they were prepared before, none
- *    is needed.
- */
-import { toHex } from '../../base/bytes.ts'
 import { CaissonError } from '../../base/errors.ts'
 import type { GuestCapability } from '../../capability/call.ts'
 import type { Capability } from '../../capability/capability.ts'
@@ -126,11 +116,10 @@ async function codeOfBytes(
   { onProgress, signal, cache: granted = options.preparedCache }: Preparing,
   kept: PreparedComponents,
 ): Promise<NamedCode> {
-  const { checkpoints, clock, pageTools = neutralPageTools } = platform
+  const { checkpoints, clock } = platform
   const cache = granted && checkpoints && new PreparedCache(granted, checkpoints)
-  const trust = cache && granted ? toHex(pageTools.sha256(granted.key)) : ''
   const { digest } = bytes
-  const how = `${trust}\n${waits?.key ?? ''}`
+  const how = `${cache?.keyName ?? ''}\n${waits?.key ?? ''}`
   const awaited = (): Promise<readonly SuspendingImport[]> | [] =>
     waits === undefined ? [] : awaitedImportsOf(bytes.copy(), waits)
   const engine = kept.engineOf(digest, how) ?? componentEngine(digest, await awaited(), waits?.tool)

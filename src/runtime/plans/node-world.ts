@@ -2,7 +2,7 @@
 import { CaissonError } from '../../base/errors.ts'
 import { clipText } from '../../base/escape-text.ts'
 import type { ModuleResult } from '../../component/module/module-end.ts'
-import type { BytesForm } from '../../graph/plan/plan.ts'
+import type { BytesForm, NodeWasi } from '../../graph/plan/plan.ts'
 import type { Outcome } from '../outcome.ts'
 import type { RunModuleOptions } from '../wasi/module-options.ts'
 
@@ -15,12 +15,7 @@ export interface WorldInput {
 }
 
 /** What its node says of the output. */
-interface NodeOutput {
-  readonly directory?: string
-  readonly writes?: Readonly<Record<string, BytesForm>>
-  readonly stdout?: BytesForm
-  readonly exit?: 'zero' | 'any'
-}
+type NodeOutput = Pick<NodeWasi, 'directory' | 'writes' | 'stdout' | 'exit'>
 
 /**
  * @param directory where it finds its files; undefined: nowhere

@@ -70,7 +70,9 @@ export class ModulePreparation {
     if (!(given instanceof Uint8Array)) return this.#known(given)
     const bytes = new Uint8Array(given)
     const { sha256 } = this.#parts.pageTools
-    const key = `${digestOf(sha256(bytes))} ${memoryBytes} ${options.suspendable ?? 'auto'}`
+    // What came with a cache is found with its key alone: whoever has a key decides what is run where it is used.
+    const trust = this.#cacheOf(options)?.keyName ?? ''
+    const key = `${digestOf(sha256(bytes))} ${memoryBytes} ${options.suspendable ?? 'auto'} ${trust}`
     let code = this.#codes.get(key)
     if (code === undefined) {
       code = this.prepare(bytes, memoryBytes, options).then((prepared) => this.#compile(prepared))
@@ -134,11 +136,10 @@ export class ModulePreparation {
     memoryBytes: number,
     options: PrepareModuleOptions,
   ): Promise<PreparedModule> {
-    const { tools, profile, checkpoints, pageTools } = this.#parts
+    const { tools, profile, pageTools } = this.#parts
     const version = tools.asyncifyVersion ?? 'none'
     const wanted = { profile, maxMemoryPages: Math.floor(memoryBytes / PAGE), ...to }
-    const granted = options.cache ?? this.#parts.cache
-    const cache = granted && checkpoints && new PreparedCache(granted, checkpoints)
+    const cache = this.#cacheOf(options)
     const { wasm, manifest: made } = await prepareCached(
       cache,
       bytes,
@@ -148,6 +149,12 @@ export class ModulePreparation {
     const manifest = { ...made, ...(to.unwinds && { unwinds: to.unwinds }) }
     const engine = moduleEngine(digestOf(pageTools.sha256(bytes)), manifest, version, to.unwinds)
     return { kind: 'prepared-module', engine, manifest, wasm }
+  }
+
+  /** @throws CaissonError `invalid_argument` */
+  #cacheOf({ cache = this.#parts.cache }: PrepareModuleOptions): PreparedCache | undefined {
+    const { checkpoints } = this.#parts
+    return cache && checkpoints && new PreparedCache(cache, checkpoints)
   }
 
   #suspends(bytes: Uint8Array, wanted: boolean | 'auto'): readonly SuspendingImport[] {
