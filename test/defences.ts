@@ -1986,7 +1986,7 @@ export const DEFENCES: readonly Defence[] = [
     file: 'src/graph/run/evaluate.ts',
     find: 'if (stop.signal.aborted) throw new EvaluationStopped',
     replace: 'if (false) throw new EvaluationStopped',
-    tests: ['src/graph/run/runner.test.ts'],
+    tests: ['src/graph/run/runner-processes.test.ts'],
   },
   {
     name: 'holders-of-what-can-be-undone',
