@@ -18,9 +18,10 @@ import type {
   TurnEnd,
 } from '../machine/turn.ts'
 import type { CapabilityCalls } from './capability-calls.ts'
-import type { ComponentInstance, Waiting } from './component-instance.ts'
+import { type ComponentInstance, type TurnOutcome, WAITING } from './component-instance.ts'
 import type { ComponentEnd } from './component-outcome.ts'
 import type { ModuleClock } from './module/module-clock.ts'
+import { GivenUp } from './repeated-answers.ts'
 
 export interface CallMachineParts {
   readonly instance: ComponentInstance
@@ -62,7 +63,7 @@ export class CallMachine implements Machine {
     return this.#parts.calls.pending
   }
 
-  start({ nowMs }: MachineStart, control: TurnControl): Turn {
+  start({ nowMs }: MachineStart, control: TurnControl): Turn | Promise<Turn> {
     if (this.#state !== 'fresh') throw this.#refuse()
     const { instance, calls, clock, name, args, bytesIn } = this.#parts
     clock.advance(nowMs)
@@ -70,14 +71,14 @@ export class CallMachine implements Machine {
     return this.#turn(() => instance.enter(name, args, control))
   }
 
-  settle(answers: readonly Answer[], nowMs: number, control: TurnControl): Turn {
+  settle(answers: readonly Answer[], nowMs: number, control: TurnControl): Turn | Promise<Turn> {
     const { instance, calls, clock } = this.#parts
     const at = instance.waitsIn
     if (this.#state !== 'waiting' || at === undefined) throw this.#refuse()
     clock.advance(nowMs)
-    if (answers.length === 0) return this.#turn(() => ({ status: 'waiting' }))
+    if (answers.length === 0) return this.#turn(() => WAITING)
     const answer = calls.deliver(answers, at.interface, at.name)
-    return this.#turn(() => (answer === undefined ? { status: 'waiting' } : instance.resume(answer, control)))
+    return this.#turn(() => (answer === undefined ? WAITING : instance.resume(answer, control)))
   }
 
   capture(): MachineCapture {
@@ -101,16 +102,30 @@ export class CallMachine implements Machine {
     this.#state = 'ended'
   }
 
-  #turn(work: () => ComponentEnd | Waiting): Turn {
-    const { calls, instance } = this.#parts
+  #turn(work: () => TurnOutcome | Promise<TurnOutcome>): Turn | Promise<Turn> {
     this.#state = 'turning'
-    let end: ComponentEnd | Waiting
     try {
-      end = work()
+      const end = work()
+      return end instanceof Promise ? this.#completeLater(end) : this.#complete(end)
     } catch (error) {
       this.#state = 'ended'
       throw error
     }
+  }
+
+  async #completeLater(coming: Promise<TurnOutcome>): Promise<Turn> {
+    try {
+      return this.#complete(await coming)
+    } catch (error) {
+      this.#state = 'ended'
+      throw error
+    }
+  }
+
+  #complete(came: TurnOutcome): Turn {
+    const { calls, instance } = this.#parts
+    // It is over here, and waits all the same: it will be executed again.
+    const end = instance.fault instanceof GivenUp ? WAITING : came
     const asked = end.status === 'waiting' ? calls.takeAsked() : []
     if (end.status === 'waiting') this.#state = 'waiting'
     else {
@@ -136,7 +151,7 @@ export class CallMachine implements Machine {
   }
 }
 
-function turnEnd(end: ComponentEnd | Waiting): TurnEnd {
+function turnEnd(end: TurnOutcome): TurnEnd {
   // A machine has no end of this kind: whoever drives it asks for `end`.
   return end.status === 'exited' ? { status: 'completed', value: undefined } : end
 }

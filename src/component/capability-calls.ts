@@ -22,6 +22,7 @@ import { type BoundCapability, CapabilityPlaces, checkCapabilityType } from './c
 import { CapabilityRequests } from './capability-requests.ts'
 import type { ComponentImports, ImportCall } from './component-imports.ts'
 import { GuestStop } from './component-outcome.ts'
+import type { ImportedFunction } from './component-shape.ts'
 import type { GuestControl } from './guest-control.ts'
 import { SUSPENDED } from './link/component-function.ts'
 import { failureWriter } from './wit-failure.ts'
@@ -91,6 +92,11 @@ export class CapabilityCalls implements ComponentImports {
 
   get pending(): readonly PendingCall[] {
     return [...this.#requests.pending, ...(this.#pending === undefined ? [] : [this.#pending])]
+  }
+
+  /** Whether an import is answered later. */
+  isAwaited(wanted: Pick<ImportedFunction, 'interface' | 'name'>): boolean {
+    return this.#places.isAwaited(wanted)
   }
 
   takeAsked(): readonly PendingCall[] {

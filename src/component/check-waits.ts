@@ -1,8 +1,12 @@
 /** Whether a component can wait wherever it has to. */
 import { CaissonError } from '../base/errors.ts'
 import { clipText } from '../base/escape-text.ts'
+import type { GuestCapability } from '../capability/call.ts'
+import { CapabilityPlaces } from './capability-places.ts'
+import { caught } from './caught-problem.ts'
 import type { ComponentShape } from './component-shape.ts'
 import type { CoreManifest } from './core/core-manifest.ts'
+import { awaitsHttp, cannotAwaitHttp, FETCH, sendsHttp } from './http-calls.ts'
 import type { WaitOptions } from './prepare-component.ts'
 
 /** A component, and where each of its core modules can be suspended. */
@@ -37,4 +41,30 @@ export function checkWaits(
     ),
     { details: { imports: names } },
   )
+}
+
+/** Whether it sends requests, with these. */
+export function sendsRequests(shape: ComponentShape, capabilities: readonly GuestCapability[]): boolean {
+  return capabilities.some(({ name }) => name === FETCH) && shape.imports.some(sendsHttp)
+}
+
+/** That one which sends requests can wait for their answers. @throws CaissonError `unsupported` */
+export function checkAwaitsHttp({ cores }: WaitingComponent): void {
+  const waits = cores.some(({ manifest }) =>
+    manifest.suspends.some(({ module, name }) => awaitsHttp({ interface: module, name })),
+  )
+  if (!waits) throw cannotAwaitHttp()
+}
+
+/** Why it cannot wait wherever it has to with these; undefined where it can. @param why as of `checkWaits` */
+export function waitProblem(
+  component: WaitingComponent,
+  capabilities: readonly GuestCapability[],
+  why?: string,
+): CaissonError | undefined {
+  return caught(() => {
+    const places = new CapabilityPlaces(capabilities)
+    checkWaits(component, { isAwaited: (wanted) => places.isAwaited(wanted) }, why)
+    if (sendsRequests(component.shape, capabilities)) checkAwaitsHttp(component)
+  })
 }

@@ -61,6 +61,7 @@ export function captureComponent(
   same?: SamePage,
   known: PageTree = PageTree.empty,
 ): ComponentCapture {
+  if (instance.holdsStack) throw holdsStack()
   const { guest, handles, resources } = instance.parts
   // First, since a guest that waits for a request has lent handles, too.
   const called = calls.state()
@@ -162,6 +163,15 @@ function cannot(why: string, obstacle: string): CaissonError {
   return new CaissonError('unsupported', `The component cannot be captured: ${why}.`, {
     details: { obstacle },
   })
+}
+
+/** As long as it waits: a run that is kept goes on by its record meanwhile. */
+function holdsStack(): CaissonError {
+  return new CaissonError(
+    'unsupported',
+    'The component cannot be captured while it waits: the engine holds its stack (JSPI).',
+    { details: { obstacle: 'stack', passes: true } },
+  )
 }
 
 function contradicts(): CaissonError {

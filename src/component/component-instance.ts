@@ -8,7 +8,8 @@
  * 3. After a trap, an exhausted limit, an exit or a broken import the instance is over: nothing of it runs again.
  * 4. Arguments are checked before anything reaches the guest: a refused call leaves the instance as it was.
  * 5. A call starts from a shallow host stack: there is an `await` between the caller and the guest.
- * 6. A call that waits keeps the instance busy; no frame of the guest is live meanwhile (`component-wait.ts`).
+ * 6. A call that waits keeps the instance busy; no frame of the guest is live meanwhile (`component-wait.ts`), or they
+ *    are held by the engine (`held-stack.ts`).
  *
  * What it is made of stands beside it: its counters (`instance-meter.ts`), core modules (`instance-cores.ts`), imports
  * (`instance-imports.ts`), ends (`instance-end.ts`) and what is captured of it (`instance-parts.ts`).
@@ -26,13 +27,16 @@ import type { ComponentImports } from './component-imports.ts'
 import type { ComponentEnd, ComponentOutcome } from './component-outcome.ts'
 import { exportedFunctions, unknownExport } from './component-shape.ts'
 import { ComponentWait } from './component-wait.ts'
+import { stackSwitching } from './core/stack-switching.ts'
 import type { GuestControl, LateControl } from './guest-control.ts'
+import { HeldStack } from './held-stack.ts'
+import type { OtherWaits } from './import-wait.ts'
 import { InstanceCores } from './instance-cores.ts'
 import { endOf, startProblem } from './instance-end.ts'
 import { checkImports, importedFunction, importedResource } from './instance-imports.ts'
 import { InstanceMeter } from './instance-meter.ts'
 import { capturedGuest, type InstanceParts } from './instance-parts.ts'
-import type { CallSteps, ComponentFunction } from './link/component-function.ts'
+import { type CallSteps, type ComponentFunction, SUSPENDED } from './link/component-function.ts'
 import { FaultDomain } from './link/fault-domain.ts'
 import { type LinkHost, linkComponent } from './link/link-component.ts'
 import type { CallOptions, OpenComponent } from './open-component.ts'
@@ -49,12 +53,18 @@ export interface ComponentInstanceOptions {
   readonly restores?: boolean
   /** What decides about time while its start functions run. Default: `wallMs` of the limits. */
   readonly starts?: TurnControl
+  /** How it waits where it was not prepared to leave its stack. */
+  readonly waits?: OtherWaits
 }
 
 /** A call that waits for the answer of an import. */
 export interface Waiting {
   readonly status: 'waiting'
 }
+
+export type TurnOutcome = ComponentEnd | Waiting
+
+export const WAITING: Waiting = { status: 'waiting' }
 
 /**
  * Links and starts a component.
@@ -80,6 +90,7 @@ export class ComponentInstance
   readonly #domain: FaultDomain
   readonly #cores: InstanceCores
   readonly #wait = new ComponentWait()
+  readonly #held: HeldStack | undefined
   readonly #handles: HandleTable[] = []
   readonly #resources: LiveResource[] = []
   /** Of a call that waits. */
@@ -94,6 +105,7 @@ export class ComponentInstance
     const { limits, control, restores } = options
     this.#prepared = prepared
     this.#options = options
+    if (options.waits?.by === 'held') this.#held = heldStack()
     this.#meter = new InstanceMeter(limits, options.monotonic)
     const { gauge } = this.#meter
     this.#domain = new FaultDomain(
@@ -189,22 +201,27 @@ export class ComponentInstance
   }
 
   /** Begins a call that may wait. @param args checked */
-  enter(name: string, args: readonly unknown[], control: TurnControl): ComponentEnd | Waiting {
+  enter(name: string, args: readonly unknown[], control: TurnControl): TurnOutcome | Promise<TurnOutcome> {
     const target = this.#free(name)
     const { steps } = target
+    const held = this.#held
     this.#wait.begin(steps?.core)
     // Nothing with handles can wait: a frame of the host stays below it.
     if (steps === undefined) return this.#turn(target, control, () => ({ value: target.call(args) }))
+    if (held !== undefined)
+      return this.#heldTurn(target, steps, control, () => held.enter(steps.core, steps.begin(args)))
     return this.#turn(target, control, () => this.#ended(steps, steps.core(...steps.begin(args))))
   }
 
   /** The call that waits goes on. @param answer makes the import's result */
-  resume(answer: () => unknown, control: TurnControl): ComponentEnd | Waiting {
+  resume(answer: () => unknown, control: TurnControl): TurnOutcome | Promise<TurnOutcome> {
     if (this.#state === 'over') throw ended()
     const target = this.#target
     const steps = target?.steps
     if (target === undefined || steps === undefined)
       throw new CaissonError('invalid_argument', 'The component does not wait.')
+    const held = this.#held
+    if (held !== undefined) return this.#heldTurn(target, steps, control, () => held.resume(answer))
     this.#wait.begin(steps.core)
     return this.#turn(target, control, () => {
       this.#wait.rewind(answer)
@@ -214,8 +231,13 @@ export class ComponentInstance
 
   /** Which import the call waits in. */
   get waitsIn(): { readonly interface: string; readonly name: string } | undefined {
-    const at = this.#wait.suspension?.at
+    const at = this.#wait.suspension?.at ?? this.#held?.at
     return at && { interface: at.module, name: at.name }
+  }
+
+  /** Whether frames of it wait that are held by the engine: there is more of it than can be captured. */
+  get holdsStack(): boolean {
+    return this.#held?.at !== undefined
   }
 
   #ended(steps: CallSteps, returned: unknown): { readonly value: unknown } | undefined {
@@ -226,22 +248,50 @@ export class ComponentInstance
   /** @param act undefined where the guest waits */
   #turn(
     target: ComponentFunction,
-    { deadline, aborted }: TurnControl,
+    control: TurnControl,
     act: () => { readonly value: unknown } | undefined,
-  ): ComponentEnd | Waiting {
+  ): TurnOutcome {
+    this.#beginTurn(target, control)
+    let end: TurnOutcome
+    try {
+      const done = act()
+      end = done === undefined ? WAITING : { status: 'completed', value: done.value }
+    } catch (error) {
+      end = this.#endOf(error)
+    }
+    return this.#endTurn(end)
+  }
+
+  /** A turn that is over when the promise of `act` is settled: where stacks are held. */
+  async #heldTurn(
+    target: ComponentFunction,
+    steps: CallSteps,
+    control: TurnControl,
+    act: () => Promise<unknown>,
+  ): Promise<TurnOutcome> {
+    this.#beginTurn(target, control)
+    let end: TurnOutcome
+    try {
+      const returned = await act()
+      this.#domain.checkAlive()
+      end = returned === SUSPENDED ? WAITING : { status: 'completed', value: steps.end(returned) }
+    } catch (error) {
+      end = this.#endOf(error)
+    }
+    return this.#endTurn(end)
+  }
+
+  #beginTurn(target: ComponentFunction, { deadline, aborted }: TurnControl): void {
     this.#state = 'busy'
     this.#target = target
     this.#meter.begin(deadline, aborted)
     this.#domain.budget.reset()
     this.#domain.nesting = 0
     this.#inTurn = true
-    let end: ComponentEnd | Waiting
-    try {
-      const done = act()
-      end = done === undefined ? { status: 'waiting' } : { status: 'completed', value: done.value }
-    } catch (error) {
-      end = this.#endOf(error)
-    }
+  }
+
+  #endTurn(came: TurnOutcome): TurnOutcome {
+    let end = came
     this.#inTurn = false
     this.#meter.checkMemory()
     this.#meter.pause()
@@ -320,17 +370,20 @@ export class ComponentInstance
   }
 
   #host(): LinkHost {
-    const { imports } = this.#options
+    const { imports, waits } = this.#options
     const mayWait = this.#prepared.cores.some(({ manifest }) => manifest.suspends.length > 0)
+    const by = waits?.by
     const parts = {
       imports,
       meter: this.#meter,
       domain: this.#domain,
       wait: mayWait ? this.#wait : undefined,
+      other: by === 'held' ? this.#held : by,
+      isAwaited: waits && ((wanted: Parameters<OtherWaits['isAwaited']>[0]) => waits.isAwaited(wanted)),
     }
     return {
       domain: this.#domain,
-      instantiate: (module, given) => this.#cores.instantiate(module, given),
+      instantiate: (module, given) => this.#cores.instantiate(module, this.#held?.imports(given) ?? given),
       func: (path, name, type) => importedFunction(parts, path, name, type),
       resource: (path, name) => importedResource(imports, path, name),
       runDestructor: (act) => this.#runDestructor(act),
@@ -346,8 +399,7 @@ export class ComponentInstance
   #runDestructor(act: () => void): void {
     const before = this.#state
     if (before === 'over') return
-    if (this.#wait.suspension !== undefined)
-      throw new CaissonError('busy', 'The component waits inside of a call.')
+    if (this.waitsIn !== undefined) throw new CaissonError('busy', 'The component waits inside of a call.')
     if (this.#inTurn) {
       this.#contained(act)
       return
@@ -421,6 +473,13 @@ export class ComponentInstance
         this.#domain.fail(error)
       }
   }
+}
+
+/** @throws CaissonError `unsupported` */
+function heldStack(): HeldStack {
+  const switching = stackSwitching()
+  if (switching !== undefined) return new HeldStack(switching)
+  throw new CaissonError('unsupported', 'This engine cannot hold the stack of a component (JSPI).')
 }
 
 function ended(): CaissonError {

@@ -13,14 +13,17 @@ import type { Limits } from '../machine/limits.ts'
 import type { MemoryChange, TurnControl } from '../machine/turn.ts'
 import type { WasiSource } from '../ports/wasi-source.ts'
 import { CapabilityCalls, type CapabilityCallsParts } from './capability-calls.ts'
+import { checkAwaitsHttp, sendsRequests } from './check-waits.ts'
 import { type ComponentState, restoreComponent } from './component-capture.ts'
 import { type ComponentImports, firstOf } from './component-imports.ts'
 import { type ComponentInstance, openComponentInstance } from './component-instance.ts'
 import { ComponentWasi, type ComponentWorld } from './component-wasi.ts'
 import { LateControl } from './guest-control.ts'
-import { awaitsHttp, cannotAwaitHttp, FETCH, sendsHttp } from './http-calls.ts'
+import { awaitsHttp } from './http-calls.ts'
+import type { OtherWaits } from './import-wait.ts'
 import { ModuleClock, msAt } from './module/module-clock.ts'
 import type { PreparedComponent } from './prepare-component.ts'
+import { RepeatedAnswers } from './repeated-answers.ts'
 
 export interface ComponentLifeParts {
   readonly prepared: PreparedComponent
@@ -46,6 +49,8 @@ export interface ComponentLifeParts {
   readonly sha256: (bytes: Uint8Array) => Uint8Array
   /** What decides about time while it starts. */
   readonly starts?: TurnControl
+  /** How it waits where it was not prepared to leave its stack. */
+  readonly waitsBy?: OtherWaits['by'] | undefined
   /** A captured one. */
   readonly from?: {
     readonly memoryBytes: number
@@ -70,12 +75,22 @@ export interface ComponentLife {
  */
 export async function openComponentLife(parts: ComponentLifeParts): Promise<ComponentLife> {
   const { prepared, limits, capabilities, schemas, syncCalls, monotonic, starts, from, interfaces } = parts
+  const { waitsBy } = parts
   const control = new LateControl()
   const clock = new ModuleClock(parts.nowMs)
   clock.skippedNs = from?.state.skippedNs ?? 0n
   const nowMs = (): number => msAt(clock.position())
   const calls = new CapabilityCalls({ capabilities, schemas, syncCalls, limits, control, nowMs })
+  if (waitsBy instanceof RepeatedAnswers)
+    waitsBy.attach({
+      deliver: (answers, { module, name }) => calls.deliver(answers, module, name),
+      forgetAsked: () => void calls.takeAsked(),
+      advance: (ms) => clock.advance(ms),
+      fuel: () => control.gauge.consumed,
+    })
   const seed = from?.state.seed ?? parts.seed
+  const http = sendsRequests(prepared.shape, capabilities)
+  if (http && waitsBy === undefined) checkAwaitsHttp(prepared)
   const wasi =
     parts.wasi &&
     new ComponentWasi({
@@ -86,7 +101,7 @@ export async function openComponentLife(parts: ComponentLifeParts): Promise<Comp
       seed,
       clock,
       sha256: parts.sha256,
-      calls: hasHttp(prepared, capabilities) ? calls : undefined,
+      calls: http ? calls : undefined,
       state: from?.state.wasi ?? undefined,
     })
   try {
@@ -103,6 +118,12 @@ export async function openComponentLife(parts: ComponentLifeParts): Promise<Comp
       control,
       restores: from !== undefined,
       ...(starts && { starts }),
+      ...(waitsBy && {
+        waits: {
+          by: waitsBy,
+          isAwaited: (wanted) => calls.isAwaited(wanted) || (http && awaitsHttp(wanted)),
+        },
+      }),
     })
     if (from !== undefined) restoreComponent({ instance, wasi: wasi?.host, calls }, from, from.state)
     return { instance, calls, clock, wasi: wasi?.host, files: () => wasi?.files() ?? {}, seed }
@@ -110,16 +131,6 @@ export async function openComponentLife(parts: ComponentLifeParts): Promise<Comp
     wasi?.[DISPOSE]()
     throw error
   }
-}
-
-/** Whether it can send requests, and wait for their answers. @throws CaissonError `unsupported` where it cannot wait */
-function hasHttp({ shape, cores }: PreparedComponent, capabilities: readonly GuestCapability[]): boolean {
-  if (!capabilities.some(({ name }) => name === FETCH) || !shape.imports.some(sendsHttp)) return false
-  const waits = cores.some(({ manifest }) =>
-    manifest.suspends.some(({ module, name }) => awaitsHttp({ interface: module, name })),
-  )
-  if (waits) return true
-  throw cannotAwaitHttp()
 }
 
 /** @throws CaissonError `missing_imports` */

@@ -57,6 +57,8 @@ export interface ComponentMachineParts {
   readonly syncCalls: SyncCalls
   readonly monotonic: () => number
   readonly tools: PageTools
+  /** How it waits where it was not prepared to leave its stack. */
+  readonly waitsBy?: ComponentLifeParts['waitsBy']
   /** Told what the guest has written, before that is forgotten. */
   readonly onDispose?: (output: ComponentOutput) => void
 }
@@ -111,12 +113,13 @@ export class ComponentMachine implements Machine {
       if (this.#state === 'opening') this.#state = 'ended'
       return ended(endOfOpening(error, start.limits), fuelOf(error))
     }
-    return this.#told(life, life.call.start(start, control))
+    return this.#told(life, await life.call.start(start, control))
   }
 
-  settle(answers: readonly Answer[], nowMs: number, control: TurnControl): Turn {
+  settle(answers: readonly Answer[], nowMs: number, control: TurnControl): Turn | Promise<Turn> {
     const life = this.#held('settled')
-    return this.#told(life, life.call.settle(answers, nowMs, control))
+    const turn = life.call.settle(answers, nowMs, control)
+    return turn instanceof Promise ? turn.then((taken) => this.#told(life, taken)) : this.#told(life, turn)
   }
 
   capture(): MachineCapture {
@@ -175,10 +178,10 @@ export class ComponentMachine implements Machine {
     type: FunctionType,
     of: Pick<ComponentLifeParts, 'capabilities' | 'limits' | 'seed' | 'nowMs' | 'starts' | 'from'>,
   ): Promise<Life> {
-    const { prepared, schemas, syncCalls, monotonic, tools } = this.#parts
+    const { prepared, schemas, syncCalls, monotonic, tools, waitsBy } = this.#parts
     const wasi = this.#worldOf(program)
     const { sha256 } = tools
-    const shared = { prepared, schemas, syncCalls, monotonic, sha256 }
+    const shared = { prepared, schemas, syncCalls, monotonic, sha256, waitsBy }
     const opened = await openComponentLife({ ...shared, ...of, ...(wasi && { wasi }) })
     const { instance, calls, clock } = opened
     try {

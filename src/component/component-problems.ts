@@ -3,10 +3,8 @@ import { CaissonError } from '../base/errors.ts'
 import type { GuestCapability } from '../capability/call.ts'
 import { CapabilityPlaces, checkCapabilityType } from './capability-places.ts'
 import { caught } from './caught-problem.ts'
-import { checkWaits } from './check-waits.ts'
 import type { ComponentImports } from './component-imports.ts'
 import { checkArgumentCount, plainExport } from './component-shape.ts'
-import { awaitsHttp, cannotAwaitHttp, FETCH, sendsHttp } from './http-calls.ts'
 import type { InspectedComponent } from './inspect-guest.ts'
 import { missingOf } from './instance-imports.ts'
 import { type GrantWays, missingImportsText } from './missing-imports.ts'
@@ -36,9 +34,9 @@ export interface ComponentGrants {
   readonly ways: GrantWays
 }
 
-/** @returns what it imports and nobody grants, what is imported otherwise than it is, and where it cannot wait */
+/** @returns what it imports and nobody grants, and what is imported otherwise than it is */
 export function componentImportProblems(
-  { shape, cores }: InspectedComponent,
+  { shape }: InspectedComponent,
   { granted, known, wasi, ways }: ComponentGrants,
 ): readonly CaissonError[] {
   const problems: CaissonError[] = []
@@ -61,17 +59,6 @@ export function componentImportProblems(
   const missing = missingOf(shape.imports, answered, known)
   if (missing.length > 0)
     problems.unshift(new CaissonError('missing_imports', missingImportsText('component', missing, ways)))
-  const suspends = cores.map(({ imports }) => ({
-    manifest: { suspends: imports.filter(({ kind }) => kind === 'function') },
-  }))
-  const isAwaited: CapabilityPlaces['isAwaited'] = (wanted) => places.isAwaited(wanted)
-  add(caught(() => checkWaits({ shape, cores: suspends }, { isAwaited })))
-  const sends = granted.some(({ name }) => name === FETCH) && shape.imports.some(sendsHttp)
-  const waits = cores.some(({ imports }) => {
-    const own = imports.map(({ module, name }) => ({ interface: module, name }))
-    return own.some(sendsHttp) && own.some(awaitsHttp)
-  })
-  if (sends && !waits) add(cannotAwaitHttp())
   return problems
 }
 

@@ -8,12 +8,12 @@
  * 3. What the guest calls when it comes back is the import that it left, or it ends.
  */
 import { CaissonError } from '../base/errors.ts'
-import { clipText } from '../base/escape-text.ts'
 import { GuestFault } from './abi/guest-memory.ts'
 import type { CoreInstance } from './core/core-instance.ts'
 import type { SuspendingImport } from './core/core-manifest.ts'
 import { type Suspension, UnwindArea } from './core/unwind-area.ts'
 import type { CoreFunction } from './link/component-function.ts'
+import { stuckIn } from './stuck-in.ts'
 
 export class ComponentWait {
   #core: CoreInstance | undefined
@@ -89,12 +89,8 @@ export class ComponentWait {
     const isPrepared = own?.manifest.suspends.some(
       ({ module, name }) => module === at.module && name === at.name,
     )
-    if (own === undefined || isPrepared !== true || nesting !== 0 || this.entry === undefined) {
-      throw new CaissonError(
-        'unsupported',
-        `The component called "${clipText(`${at.module}#${at.name}`, 120)}" where it cannot be suspended: inside of another call, or from a module that was not prepared for it.`,
-      )
-    }
+    if (own === undefined || isPrepared !== true || nesting !== 0 || this.entry === undefined)
+      throw stuckIn(at)
     this.#area = UnwindArea.unwind(own.exports, at, core)
   }
 

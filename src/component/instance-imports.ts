@@ -4,6 +4,7 @@ import type { FunctionType } from './abi/wit-type.ts'
 import type { ComponentImports, ImportCall } from './component-imports.ts'
 import type { ImportedFunction } from './component-shape.ts'
 import type { ComponentWait } from './component-wait.ts'
+import type { ImportWait, OtherWaits } from './import-wait.ts'
 import type { InstanceMeter } from './instance-meter.ts'
 import { type ComponentFunction, SUSPENDED } from './link/component-function.ts'
 import type { FaultDomain } from './link/fault-domain.ts'
@@ -15,6 +16,9 @@ export interface InstanceImportsParts {
   readonly domain: FaultDomain
   /** Left out where no module was prepared to wait. */
   readonly wait: ComponentWait | undefined
+  /** Instead of it, in imports that are answered later. */
+  readonly other: ImportWait | undefined
+  readonly isAwaited: OtherWaits['isAwaited'] | undefined
 }
 
 /**
@@ -44,7 +48,7 @@ export function missingOf(
 
 /** A function of the host: it may answer later where the guest can wait. */
 export function importedFunction(
-  { imports, meter, domain, wait }: InstanceImportsParts,
+  { imports, meter, domain, wait, other, isAwaited }: InstanceImportsParts,
   path: string,
   name: string,
   type: FunctionType,
@@ -58,8 +62,18 @@ export function importedFunction(
       return answer
     },
   }
-  if (wait === undefined) return plain
   const at = { module: path, name }
+  if (other !== undefined && isAwaited?.({ interface: path, name }) === true) {
+    return {
+      ...plain,
+      wait: {
+        enter: (core) => core,
+        suspend: () => other.suspend(at, domain.nesting),
+        lowered: (core) => other.add?.(core),
+      },
+    }
+  }
+  if (wait === undefined) return plain
   return {
     type,
     call: (args) => {
@@ -68,7 +82,10 @@ export function importedFunction(
     },
     wait: {
       enter: (core) => wait.enter(at, core),
-      suspend: (core) => wait.suspend(at, core, domain.nesting),
+      suspend: (core) => {
+        wait.suspend(at, core, domain.nesting)
+        return undefined
+      },
     },
   }
 }

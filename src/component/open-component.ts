@@ -48,3 +48,6 @@ export interface OpenComponent extends Disposable {
   /** Refuses further calls and lets go of everything. */
   [Symbol.dispose](): void
 }
+
+/** One whose stack is held where it waits (`suspension: 'jspi'`): there is more of it than can be captured. */
+export type LiveComponent = Omit<OpenComponent, 'checkpoint' | 'stateDigest'>

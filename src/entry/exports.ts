@@ -30,6 +30,7 @@ export type { PreparedCacheOptions } from '../component/core/prepared-cache.ts'
 export type { ModuleResult } from '../component/module/module-end.ts'
 export type {
   CallOptions as ComponentCallOptions,
+  LiveComponent,
   OpenComponent as ComponentInstance,
 } from '../component/open-component.ts'
 export type { PrebuiltComponent, PrebuiltManifest } from '../component/prebuilt-manifest.ts'
@@ -94,9 +95,11 @@ export type {
   ComponentDirectoryGrant,
   ComponentWasiOptions,
   OpenComponentOptions,
+  OpenLiveComponentOptions,
   ResumeComponentOptions,
   RunComponentOptions,
   RunComponentOutcome,
+  Suspension,
 } from '../runtime/components/component-options.ts'
 export type { Guest } from '../runtime/guest.ts'
 export type { GuestSession } from '../runtime/guest-session.ts'

@@ -1,11 +1,12 @@
 /** What an embedder holds: capabilities, an engine and pools, ready to run guests. See `pooled-runtime.ts`. */
-import type { OpenComponent } from '../component/open-component.ts'
+import type { LiveComponent, OpenComponent } from '../component/open-component.ts'
 import type { PrebuiltComponent } from '../component/prebuilt-manifest.ts'
 import type { DefinedPlan } from '../graph/plan/define-plan.ts'
 import type { Plan } from '../graph/plan/plan.ts'
 import type { SignedReceipt } from '../journal/receipt.ts'
 import type {
   OpenComponentOptions,
+  OpenLiveComponentOptions,
   ResumeComponentOptions,
   RunComponentOptions,
   RunComponentOutcome,
@@ -152,12 +153,16 @@ export interface Runtime {
    */
   openComponent(
     source: Uint8Array | PrebuiltComponent,
+    options: OpenLiveComponentOptions,
+  ): Promise<LiveComponent>
+  openComponent(
+    source: Uint8Array | PrebuiltComponent,
     options?: OpenComponentOptions,
   ): Promise<OpenComponent>
   /**
    * Opens a component, calls one export of it, and lets go of it: a guest that is run to its end, as `run` does with a program.
    * Kept under a name (`run`), it is gone on with by `resumeComponent`.
-   * @throws CaissonError as `openComponent` and `run`; `unsupported` where it cannot wait for a capability that it is granted
+   * @throws CaissonError as `openComponent` and `run`
    */
   runComponent(wasm: Uint8Array, options?: RunComponentOptions): Promise<RunComponentOutcome>
   /**

@@ -47,8 +47,13 @@ export interface CallSteps {
 export interface HostWait {
   /** As the guest calls, before anything of its memory is read. @returns the core values that the call was made with first */
   enter(core: readonly unknown[]): readonly unknown[]
-  /** The call is `SUSPENDED`: the guest goes back to where it was entered. */
-  suspend(core: readonly unknown[]): void
+  /**
+   * The call is `SUSPENDED`: the guest goes back to where it was entered, if nothing is returned.
+   * @returns what makes its answer, or will
+   */
+  suspend(core: readonly unknown[]): (() => unknown) | Promise<() => unknown> | undefined
+  /** Told the core function of the import. */
+  lowered?(core: CoreFunction): void
 }
 
 export type CoreFunction = (...args: unknown[]) => unknown
@@ -207,42 +212,77 @@ export function lowerFunction(
     return target.type.params.map(({ type }) => liftFlat(cx, type, flat))
   }
 
+  const lowerResult = (cx: ValueContext, core: readonly unknown[], answer: unknown): unknown => {
+    if (domain.over) return zero
+    if (result === undefined) {
+      cx.scope.end()
+      return undefined
+    }
+    const value = fromHost ? checkResult(result, answer, domain.budget) : answer
+    let returned: unknown
+    if (returnsFlat) {
+      const flat: (number | bigint)[] = []
+      lowerFlat(cx, result, value, flat)
+      returned = flat[0]
+    } else {
+      storeAt(cx, result, value, pointerOf(core[flatParams.length]))
+    }
+    cx.scope.end()
+    return returned
+  }
+
   const { wait } = target
 
-  return (...given) => {
+  const failed = (error: unknown): unknown => {
+    parked = undefined
+    domain.fail(error)
+    return zero
+  }
+
+  /** Of a guest whose stack is held meanwhile. */
+  const resultLater = async (
+    cx: ValueContext,
+    core: readonly unknown[],
+    coming: Promise<() => unknown>,
+  ): Promise<unknown> => {
+    try {
+      let make = await coming
+      for (;;) {
+        if (domain.over) return zero
+        const answer = make()
+        if (answer !== SUSPENDED) return lowerResult(cx, core, answer)
+        const next = await wait?.suspend(core)
+        if (next === undefined) return zero
+        make = next
+      }
+    } catch (error) {
+      return failed(error)
+    }
+  }
+
+  const lowered: CoreFunction = (...given) => {
     if (domain.over) return zero
     try {
       const core = wait === undefined ? given : wait.enter(given)
       if (!state.mayLeave) throw new GuestFault('The guest called out where it may not.')
       const cx = parked?.cx ?? contextFor()
       const args = parked?.args ?? liftArgs(cx, core)
-      const answer = target.call(args)
-      if (answer === SUSPENDED) {
-        wait?.suspend(core)
-        parked = { cx, args }
-        return zero
+      let answer = target.call(args)
+      while (answer === SUSPENDED) {
+        const next = wait?.suspend(core)
+        if (next instanceof Promise) return resultLater(cx, core, next)
+        if (next === undefined) {
+          parked = { cx, args }
+          return zero
+        }
+        answer = next()
       }
       parked = undefined
-      if (domain.over) return zero
-      if (result === undefined) {
-        cx.scope.end()
-        return undefined
-      }
-      const value = fromHost ? checkResult(result, answer, domain.budget) : answer
-      let returned: unknown
-      if (returnsFlat) {
-        const flat: (number | bigint)[] = []
-        lowerFlat(cx, result, value, flat)
-        returned = flat[0]
-      } else {
-        storeAt(cx, result, value, pointerOf(core[flatParams.length]))
-      }
-      cx.scope.end()
-      return returned
+      return lowerResult(cx, core, answer)
     } catch (error) {
-      parked = undefined
-      domain.fail(error)
-      return zero
+      return failed(error)
     }
   }
+  wait?.lowered?.(lowered)
+  return lowered
 }

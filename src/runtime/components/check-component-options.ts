@@ -1,4 +1,5 @@
 /** The options of components, checked before any resource is taken. */
+import { CaissonError } from '../../base/errors.ts'
 import {
   aFunction,
   anAbortSignal,
@@ -38,6 +39,7 @@ const OPEN: OptionChecks<OpenComponentOptions> = {
   from: [(value) => value instanceof Uint8Array, 'a Uint8Array'],
   onProgress: aFunction,
   cache: anObject,
+  suspension: oneOf('asyncify', 'jspi'),
 }
 
 const RUN: OptionChecks<RunComponentOptions> = {
@@ -61,6 +63,7 @@ const RUN: OptionChecks<RunComponentOptions> = {
   run: aText,
   scope: [isTexts, 'a list of texts'],
   stopAtCall: wholeFrom(1),
+  suspension: oneOf('asyncify', 'jspi', 'reexecute'),
 }
 
 const WASI: OptionChecks<ComponentWasiOptions> = {
@@ -82,6 +85,11 @@ const DIRECTORY: OptionChecks<ComponentDirectoryGrant> = {
 /** @throws CaissonError `invalid_argument` */
 export function checkOpenComponent(options: OpenComponentOptions): void {
   checkOptions(options, OPEN)
+  if (options.suspension === 'jspi' && options.from !== undefined)
+    throw new CaissonError(
+      'invalid_argument',
+      'A component whose stack is held (suspension: "jspi") is opened from no checkpoint.',
+    )
   checkWasi(options.wasi)
 }
 
@@ -92,8 +100,10 @@ export function checkRunComponent(options: RunComponentOptions): void {
 }
 
 /** Those of components; those of `resume` are checked with it. @throws CaissonError `invalid_argument` */
-export function checkResumeComponent({ onProgress, cache, directories }: ResumeComponentOptions): void {
-  const own: Pick<RunComponentOptions, 'onProgress' | 'cache'> = {
+export function checkResumeComponent(options: ResumeComponentOptions): void {
+  const { onProgress, cache, suspension, directories } = options
+  const own: Pick<RunComponentOptions, 'onProgress' | 'cache' | 'suspension'> = {
+    ...(suspension !== undefined && { suspension }),
     ...(onProgress !== undefined && { onProgress }),
     ...(cache !== undefined && { cache }),
   }

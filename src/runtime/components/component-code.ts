@@ -4,13 +4,13 @@ import type { Capability } from '../../capability/capability.ts'
 import type { CapabilityTable } from '../../capability/capability-table.ts'
 import { inputJsonSchemaOf, type JsonSchema, outputJsonSchemaOf } from '../../capability/json-schema.ts'
 import type { CapabilitySchemas } from '../../component/capability-calls.ts'
-import { CapabilityPlaces } from '../../component/capability-places.ts'
-import { checkWaits } from '../../component/check-waits.ts'
+import { waitProblem } from '../../component/check-waits.ts'
 import { componentEngine } from '../../component/component-engine.ts'
 import type { SuspendingImport } from '../../component/core/core-manifest.ts'
 import { prepareCore } from '../../component/core/prepare-core.ts'
 import { prepareCoreInWorker } from '../../component/core/prepare-in-worker.ts'
 import { PreparedCache } from '../../component/core/prepared-cache.ts'
+import { stackSwitching } from '../../component/core/stack-switching.ts'
 import { loadPrebuilt, suspendedAt } from '../../component/prebuilt.ts'
 import type { PrebuiltComponent } from '../../component/prebuilt-manifest.ts'
 import {
@@ -25,8 +25,9 @@ import type { ModuleTools } from '../../ports/module-tools.ts'
 import { neutralPageTools } from '../../snapshot/neutral-page-tools.ts'
 import type { RuntimeOptions } from '../options.ts'
 import type { Platform } from '../platform.ts'
+import { MOST_SUSPENDABLE } from '../wasi/most-suspendable.ts'
 import { type ComponentBytes, componentBytes } from './component-bytes.ts'
-import type { OpenComponentOptions } from './component-options.ts'
+import type { OpenComponentOptions, Suspension } from './component-options.ts'
 import { type KeptComponents, PreparedComponents } from './prepared-components.ts'
 
 /** What preparing takes. */
@@ -44,16 +45,27 @@ export interface ComponentCode {
   readonly modules: ModuleTools | undefined
   readonly schemas: (capability: string) => CapabilitySchemas
   /** @throws CaissonError `unsupported`, and what `prepareComponent` says */
-  prepare(limits: Pick<Limits, 'memoryBytes'>): Promise<PreparedComponent>
+  prepare(limits: Pick<Limits, 'memoryBytes'>): Promise<WaitingComponent>
 }
 
-type Preparing = Pick<OpenComponentOptions, 'cache' | 'signal' | 'onProgress'>
+/** A component, and how it waits where it was not prepared to leave its stack. */
+export interface WaitingComponent {
+  readonly prepared: PreparedComponent
+  readonly waitsBy: 'held' | 'reexecute' | undefined
+}
+
+interface Preparing extends Pick<OpenComponentOptions, 'cache' | 'signal' | 'onProgress'> {
+  /** Default `asyncify`. `auto`: as it can. */
+  readonly suspension?: Suspension | 'auto' | undefined
+}
 
 /** Why a component does not wait, and what to do. */
 const NO_TOOL =
   'Here is no tool that makes it wait: install the package binaryen, or open what `caisson build --suspend NAME` wrote. A capability with `sync` needs no waiting.'
 const NOT_BUILT_FOR_IT =
   'It was built without: `caisson build --suspend NAME`, with the name of each. A capability with `sync` needs no waiting.'
+const OTHER_WAYS =
+  '`suspension: "jspi"` (where the engine has it) and `runComponent` let every component wait.'
 
 const PAGE = 65_536
 
@@ -72,8 +84,10 @@ export async function componentCode(
   const given =
     source instanceof Uint8Array ? componentBytes(source, sha256, (digest) => kept.knows(digest)) : undefined
   const modules = await parts.platform.modules?.()
-  const places = new CapabilityPlaces(capabilities)
-  const waits = waitsOf(capabilities, modules, options)
+  const { suspension = 'asyncify' } = options
+  const isSmall = !(source instanceof Uint8Array) || source.length <= MOST_SUSPENDABLE
+  const unwinds = suspension === 'asyncify' || (suspension === 'auto' && isSmall)
+  const waits = unwinds ? waitsOf(capabilities, modules, options) : undefined
   const code =
     given === undefined
       ? codeOfBuilt(source as PrebuiltComponent)
@@ -84,13 +98,35 @@ export async function componentCode(
     schemas: (capability) => schemasOf(parts.table.find(capability)),
     prepare: async ({ memoryBytes }) => {
       const prepared = await code.prepare(memoryBytes)
-      checkWaits(
-        prepared,
-        { isAwaited: (wanted) => places.isAwaited(wanted) },
-        given === undefined ? NOT_BUILT_FOR_IT : waits === undefined ? NO_TOOL : undefined,
-      )
-      return prepared
+      const why = given === undefined ? NOT_BUILT_FOR_IT : waits === undefined ? NO_TOOL : undefined
+      return { prepared, waitsBy: waitsBy(prepared, capabilities, suspension, why) }
     },
+  }
+}
+
+/** @throws CaissonError `unsupported` */
+function waitsBy(
+  prepared: PreparedComponent,
+  capabilities: readonly GuestCapability[],
+  suspension: Suspension | 'auto',
+  why: string | undefined,
+): WaitingComponent['waitsBy'] {
+  const problem = waitProblem(prepared, capabilities, why)
+  const isHeld = stackSwitching() !== undefined
+  switch (suspension) {
+    case 'asyncify':
+      if (problem === undefined) return undefined
+      throw new CaissonError(problem.code, `${problem.message} ${OTHER_WAYS}`, { details: problem.details })
+    case 'jspi':
+      if (isHeld) return 'held'
+      throw new CaissonError(
+        'unsupported',
+        'This engine holds no stacks (JSPI): Node 25 does, Node 24 with --experimental-wasm-jspi, and so do Deno and Chromium.',
+      )
+    case 'reexecute':
+      return 'reexecute'
+    case 'auto':
+      return problem === undefined ? undefined : isHeld ? 'held' : 'reexecute'
   }
 }
 

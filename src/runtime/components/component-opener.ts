@@ -65,7 +65,7 @@ export async function openComponent(
       }
     : drafted
   if (read !== undefined) checkFits(read.memoryBytes, start.limits)
-  const prepared = await code.prepare(start.limits)
+  const { prepared, waitsBy } = await code.prepare(start.limits)
   const pageTools = platform.pageTools ?? neutralPageTools
   const state = read && parseComponentState(read.state.machine, gate.capabilities)
   const { instance, calls, clock, wasi, seed } = await openComponentLife({
@@ -80,6 +80,7 @@ export async function openComponent(
     ...(options.interfaces && { interfaces: hostInterfaces(options.interfaces) }),
     monotonic: hostClock.monotonic,
     sha256: pageTools.sha256,
+    ...(waitsBy === 'held' && { waitsBy }),
     ...(read &&
       state && {
         from: {

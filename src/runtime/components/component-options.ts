@@ -35,6 +35,17 @@ export interface ComponentWasiOptions {
   readonly missing?: 'deny' | 'refuse'
 }
 
+/**
+ * How a component waits for capabilities that are answered later.
+ *
+ * - `asyncify`: it leaves its stack, which is data then: it can be captured, and goes on elsewhere. Takes the package binaryen,
+ *   or `caisson build --suspend`, and time once for each component: not for those of more than 4 MiB.
+ * - `jspi`: the engine holds its stack. It cannot be captured while it waits.
+ * - `reexecute`: it is executed again from its beginning with each answer, which costs as much again each time. It cannot be
+ *   captured while it waits, and is given no real directory to write into.
+ */
+export type Suspension = 'asyncify' | 'jspi' | 'reexecute'
+
 /** Options of one component. Those of `run` mean the same. */
 export interface OpenComponentOptions
   extends Pick<
@@ -50,10 +61,17 @@ export interface OpenComponentOptions
   readonly wasi?: ComponentWasiOptions
   /** A checkpoint of the same component: it goes on from there. What it was granted is granted again. */
   readonly from?: Uint8Array
+  /** How it waits. Default `asyncify`; with `jspi` it has no checkpoints. */
+  readonly suspension?: Exclude<Suspension, 'reexecute'>
   /** Told how much of the preparation is done, from 0 to 1. */
   readonly onProgress?: (done: number) => void
   /** Where prepared components are kept between processes: what it gives is used only if it is authenticated. */
   readonly cache?: PreparedCacheOptions
+}
+
+/** Options of a component whose stack is held where it waits: it has no checkpoints. */
+export interface OpenLiveComponentOptions extends Omit<OpenComponentOptions, 'from'> {
+  readonly suspension: 'jspi'
 }
 
 /** Options of one component that is run to its end. Those of `run` and of `openComponent` mean the same. */
@@ -87,12 +105,14 @@ export interface RunComponentOptions
    * `limits.bytesIn`. Default false.
    */
   readonly collect?: boolean
+  /** How it waits. Default: the first of `asyncify`, `jspi` and `reexecute` that it can wait by here. */
+  readonly suspension?: Suspension
 }
 
 /** Options of a kept run of a component that is gone on with. */
 export interface ResumeComponentOptions
   extends Omit<ResumeOptions, 'thread' | 'atEnd'>,
-    Pick<OpenComponentOptions, 'onProgress' | 'cache'> {
+    Pick<RunComponentOptions, 'onProgress' | 'cache' | 'suspension'> {
   /** Real directories again, under the paths that they had. */
   readonly directories?: Readonly<Record<string, Pick<ComponentDirectoryGrant, 'open'>>>
 }

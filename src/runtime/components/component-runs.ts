@@ -11,6 +11,7 @@ import { isCommand } from '../../component/component-result.ts'
 import type { ExportedFunction } from '../../component/component-shape.ts'
 import { checkProgramSize } from '../../component/module/module-program.ts'
 import type { PreparedComponent } from '../../component/prepare-component.ts'
+import { RepeatedMachine } from '../../component/repeated-machine.ts'
 import type { MachineStart } from '../../machine/turn.ts'
 import { neutralPageTools } from '../../snapshot/neutral-page-tools.ts'
 import { PageTree } from '../../snapshot/page-tree.ts'
@@ -37,7 +38,7 @@ export interface ComponentRunsParts extends GuestRunsParts, ComponentCodeParts {
 
 type Preparing = Pick<
   RunComponentOptions,
-  'grants' | 'limits' | 'signal' | 'cache' | 'onProgress' | 'wasi' | 'collect'
+  'grants' | 'limits' | 'signal' | 'cache' | 'onProgress' | 'wasi' | 'collect' | 'suspension'
 >
 
 interface WantedComponent {
@@ -85,7 +86,7 @@ export class ComponentRuns {
   ): Promise<GuestOutcome> {
     checkResumeComponent(options)
     checkBytes(wasm)
-    const { onProgress: _, cache: _cache, directories, ...own } = options
+    const { onProgress: _, cache: _cache, suspension: _suspension, directories, ...own } = options
     checkResumeOptions(own)
     const { guest } = await this.#component(wasm, {
       ...options,
@@ -129,17 +130,20 @@ export class ComponentRuns {
     const { grants, wasi, collect = false } = options
     // Of the capabilities alone: what it waits for is a part of what it is.
     const { capabilities } = gateFor({ ...(grants && { grants }) }, 'draft', ASK_NOBODY)
-    const code = await componentCode(this.#parts, wasm, capabilities, options, this.#kept)
-    const prepared = await code.prepare(limitsOf(options.limits, bounds)).catch((error: unknown) => {
-      throw code.modules?.asyncify === undefined ? error : ofTheComponent(error)
-    })
+    const how = { suspension: 'auto', ...options } as const
+    const code = await componentCode(this.#parts, wasm, capabilities, how, this.#kept)
+    const { prepared, waitsBy } = await code
+      .prepare(limitsOf(options.limits, bounds))
+      .catch((error: unknown) => {
+        throw code.modules?.asyncify === undefined ? error : ofTheComponent(error)
+      })
     const { engine, modules, schemas } = code
     const guest: GuestCode = {
       engine,
       basePages: () => PageTree.empty,
       tellsOutput: collect,
-      open: (syncCalls, onDispose) =>
-        new ComponentMachine({
+      open: (syncCalls, onDispose) => {
+        const machine = {
           engine,
           prepared,
           schemas,
@@ -149,7 +153,11 @@ export class ComponentRuns {
           monotonic: platform.clock.monotonic,
           tools: platform.pageTools ?? neutralPageTools,
           onDispose,
-        }),
+        }
+        return waitsBy === 'reexecute'
+          ? new RepeatedMachine(machine)
+          : new ComponentMachine({ ...machine, waitsBy })
+      },
     }
     return { guest, prepared }
   }

@@ -1,0 +1,67 @@
+/**
+ * How a component waits that can neither be unwound nor be held: it is given up, and executed again from its beginning when
+ * there is an answer. What it was answered before is answered again, at the same places and at the same times.
+ *
+ * Invariants
+ * 1. A guest that is given up does nothing any more: no import of it reaches anybody.
+ * 2. The same answers lead to the same place: guests are deterministic. One that asks for something else is ended.
+ */
+import type { Answer } from '../capability/call.ts'
+import type { SuspendingImport } from './core/core-manifest.ts'
+
+/** What a turn began with. */
+export interface Settlement {
+  readonly answers: readonly Answer[]
+  readonly nowMs: number
+}
+
+/** The fault of a guest that was given up. */
+export class GivenUp extends Error {
+  override readonly name = 'GivenUp'
+}
+
+/** What it takes of the guest that is executed. */
+export interface AnsweredGuest {
+  deliver(answers: readonly Answer[], at: SuspendingImport): (() => unknown) | undefined
+  /** What was asked by now was asked before. */
+  forgetAsked(): void
+  advance(nowMs: number): void
+  fuel(): number
+}
+
+export class RepeatedAnswers {
+  readonly #settlements: readonly Settlement[]
+  #next = 0
+  #guest: AnsweredGuest | undefined
+  #fuel: number | undefined
+
+  constructor(settlements: readonly Settlement[]) {
+    this.#settlements = settlements
+  }
+
+  attach(guest: AnsweredGuest): void {
+    this.#guest = guest
+  }
+
+  /** Fuel used until it was given up; undefined where it was not. */
+  get fuelWhenGivenUp(): number | undefined {
+    return this.#fuel
+  }
+
+  /** @returns what makes the answer of the import @throws GivenUp where there is none yet */
+  suspend(at: SuspendingImport): () => unknown {
+    const guest = this.#guest
+    for (;;) {
+      const settlement = this.#settlements[this.#next]
+      if (settlement === undefined || guest === undefined) {
+        this.#fuel = guest?.fuel()
+        throw new GivenUp('The guest waits.')
+      }
+      this.#next += 1
+      guest.forgetAsked()
+      guest.advance(settlement.nowMs)
+      const make = guest.deliver(settlement.answers, at)
+      if (make !== undefined) return make
+    }
+  }
+}
