@@ -27,6 +27,7 @@ import type { ComponentImports } from './component-imports.ts'
 import type { ComponentEnd, ComponentOutcome } from './component-outcome.ts'
 import { exportedFunctions, unknownExport } from './component-shape.ts'
 import { ComponentWait } from './component-wait.ts'
+import { Reentry } from './core/reentry.ts'
 import { stackSwitching } from './core/stack-switching.ts'
 import type { GuestControl, LateControl } from './guest-control.ts'
 import { HeldStack } from './held-stack.ts'
@@ -39,6 +40,7 @@ import { capturedGuest, type InstanceParts } from './instance-parts.ts'
 import { type CallSteps, type ComponentFunction, SUSPENDED } from './link/component-function.ts'
 import { FaultDomain } from './link/fault-domain.ts'
 import { type LinkHost, linkComponent } from './link/link-component.ts'
+import type { CoreExports } from './link/link-scope.ts'
 import type { CallOptions, OpenComponent } from './open-component.ts'
 import type { PreparedComponent } from './prepare-component.ts'
 
@@ -89,7 +91,8 @@ export class ComponentInstance
   readonly #meter: InstanceMeter
   readonly #domain: FaultDomain
   readonly #cores: InstanceCores
-  readonly #wait = new ComponentWait()
+  readonly #reentry = new Reentry()
+  readonly #wait = new ComponentWait(this.#reentry)
   readonly #held: HeldStack | undefined
   readonly #handles: HandleTable[] = []
   readonly #resources: LiveResource[] = []
@@ -287,6 +290,7 @@ export class ComponentInstance
     this.#meter.begin(deadline, aborted)
     this.#domain.budget.reset()
     this.#domain.nesting = 0
+    this.#reentry.reset()
     this.#inTurn = true
   }
 
@@ -383,13 +387,26 @@ export class ComponentInstance
     }
     return {
       domain: this.#domain,
-      instantiate: (module, given) => this.#cores.instantiate(module, this.#held?.imports(given) ?? given),
+      instantiate: (module, given) => this.#instantiate(module, given, mayWait),
       func: (path, name, type) => importedFunction(parts, path, name, type),
       resource: (path, name) => importedResource(imports, path, name),
       runDestructor: (act) => this.#runDestructor(act),
       handlesMade: (handles) => void this.#handles.push(handles),
       resourceMade: (resource) => void this.#resources.push(resource),
     }
+  }
+
+  async #instantiate(
+    module: number,
+    given: Parameters<LinkHost['instantiate']>[1],
+    mayUnwind: boolean,
+  ): Promise<CoreExports> {
+    const manifest = this.#prepared.cores[module]?.manifest
+    if (this.#held !== undefined) return this.#cores.instantiate(module, this.#held.imports(given))
+    if (!mayUnwind || manifest === undefined) return this.#cores.instantiate(module, given)
+    const exports = await this.#cores.instantiate(module, this.#reentry.link(manifest, given))
+    this.#reentry.made(manifest, exports)
+    return exports
   }
 
   /**

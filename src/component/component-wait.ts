@@ -3,19 +3,21 @@
  *
  * Invariants
  * 1. Between two turns no wasm frame is live: the stack is data (`Suspension`).
- * 2. It waits in calls of the host's only, made by the one core module that was prepared for it, with no frame of the host
- *    in between. Everywhere else the call ends the guest, by name.
+ * 2. It waits in calls of the host's only, made by the one core module that was prepared for it, with no frame of the host,
+ *    and none of another module, in between. Everywhere else the call ends the guest, by name.
  * 3. What the guest calls when it comes back is the import that it left, or it ends.
  */
 import { CaissonError } from '../base/errors.ts'
 import { GuestFault } from './abi/guest-memory.ts'
 import type { CoreInstance } from './core/core-instance.ts'
 import type { SuspendingImport } from './core/core-manifest.ts'
+import type { Reentry } from './core/reentry.ts'
 import { type Suspension, UnwindArea } from './core/unwind-area.ts'
 import type { CoreFunction } from './link/component-function.ts'
 import { stuckIn } from './stuck-in.ts'
 
 export class ComponentWait {
+  readonly #reentry: Reentry
   #core: CoreInstance | undefined
   #entry: CoreFunction | undefined
   #area: UnwindArea | undefined
@@ -23,6 +25,11 @@ export class ComponentWait {
   /** What the guest goes back to. */
   #target: Suspension | undefined
   #answer: (() => unknown) | undefined
+
+  /** @param reentry calls of other modules into the one that is unwound */
+  constructor(reentry: Reentry) {
+    this.#reentry = reentry
+  }
 
   /** The core module that was prepared for it. */
   attach(core: CoreInstance): void {
@@ -89,8 +96,9 @@ export class ComponentWait {
     const isPrepared = own?.manifest.suspends.some(
       ({ module, name }) => module === at.module && name === at.name,
     )
-    if (own === undefined || isPrepared !== true || nesting !== 0 || this.entry === undefined)
-      throw stuckIn(at)
+    const { open, isHidden } = this.#reentry
+    const isAlone = nesting === 0 && open === 0 && !isHidden
+    if (own === undefined || isPrepared !== true || !isAlone || this.entry === undefined) throw stuckIn(at)
     this.#area = UnwindArea.unwind(own.exports, at, core)
   }
 

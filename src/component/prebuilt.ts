@@ -24,6 +24,7 @@ import {
   type PreparedComponent,
   type PrepareOptions,
 } from './prepare-component.ts'
+import { unwindProblem } from './unwinding.ts'
 
 const FORMAT = 2
 /** Custom section with the stamp of a core module. */
@@ -41,7 +42,11 @@ export async function buildComponent(
   const { parsed, cores } = await meterComponent(bytes, options, monotonic)
   const shape = await describeComponent(parsed.root)
   const { waits, maxMemoryPages } = options
-  if (waits !== undefined) checkWaits({ shape, cores }, waits)
+  if (waits !== undefined) {
+    checkWaits({ shape, cores }, waits)
+    const problem = await unwindProblem({ parsed, cores })
+    if (problem !== undefined) throw problem
+  }
   const files = new Map<string, Uint8Array>()
   const listed = cores.map(({ wasm, manifest }, index) => {
     const file = `core-${index}.wasm`

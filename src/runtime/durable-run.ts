@@ -187,14 +187,21 @@ export class DurableRun {
     if (!(await isHeld(lease))) await prolong(lease, leaseMs)
     if (must) {
       await this.settle()
-      await this.#take(machine, session)
+      await this.#takeOrGoOn(machine, session)
       await this.settle()
       if (this.#failure !== undefined) throw this.#failure
     } else if (this.#writing === undefined && this.#isDue() && this.#isWorthIt(machine)) {
-      await this.#take(machine, session).catch((error: unknown) => {
-        // The log alone is enough to go on, and it is due again later.
-        if (!CaissonError.is(error, 'unsupported') || error.details.passes !== true) throw error
-      })
+      await this.#takeOrGoOn(machine, session)
+    }
+  }
+
+  /** Where the guest cannot be captured as it waits now, its record alone is enough to go on. */
+  async #takeOrGoOn(machine: Machine, session: Session): Promise<void> {
+    try {
+      await this.#take(machine, session)
+    } catch (error) {
+      if (!CaissonError.is(error, 'unsupported') || error.details.passes !== true) throw error
+      await this.recorder.flush()
     }
   }
 

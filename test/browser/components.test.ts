@@ -6,10 +6,14 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readSample } from '../../scripts/samples/read-sample.ts'
+import { capability, type Limits, openRuntime } from '../../src/entry/node.ts'
 import { ROOT } from '../docs/documented-pages.ts'
 import type { Calls, OpenedInPage } from './component-page/main.ts'
 import { bundlePage, launchChromium } from './open-page.ts'
 import { type PageServer, servePage } from './page-server.ts'
+
+/** Of these the stack is held where they wait. */
+const HELD = ['tool-c', 'tool-as', 'tool-js', 'hostile-c'] as const
 
 let browser: Browser
 let server: PageServer
@@ -27,6 +31,7 @@ beforeAll(async () => {
     const cli = join(ROOT, 'dist/src/cli/main.js')
     execFileSync(process.execPath, [cli, 'build', file, '--out', join(site, name), '--memory', '16MiB'])
   }
+  for (const name of HELD) writeFileSync(join(site, `bytes/${name}.wasm`), await readSample(name))
   server = await servePage(site)
   page = await browser.newPage()
   page.on('pageerror', (error) => problems.push(error.message))
@@ -100,4 +105,76 @@ describe('a page whose policy allows wasm-unsafe-eval and no other code than its
     expect(await called('types-c', [])).toEqual({ outcomes: [], refused: 'corrupted' })
     expect(problems).toEqual([])
   })
+})
+
+describe('a component whose stack is held where it waits', () => {
+  /** The same, executed again where it waits, here. */
+  const executedAgain = async (
+    name: string,
+    args: readonly unknown[],
+    limits: Partial<Limits>,
+  ): Promise<unknown> => {
+    await using runtime = await openRuntime({ capabilities: [hostCall] })
+    const options = { grants: ['hostCall'], args, limits, wasi: {}, suspension: 'reexecute' } as const
+    const { status, value, error, limit, usage } = (await runtime.runComponent(
+      await readSample(name),
+      options,
+    )) as {
+      readonly status: string
+      readonly value?: unknown
+      readonly error?: { readonly code?: string }
+      readonly limit?: string
+      readonly usage: { readonly fuel: number; readonly calls: number }
+    }
+    return { status, value, code: error?.code, limit, fuel: usage.fuel, calls: usage.calls }
+  }
+  const held = (name: string, args: readonly unknown[], limits: Partial<Limits>): Promise<unknown> =>
+    page.evaluate(([n, a, l]) => window.runHeld(`/bytes/${n}.wasm`, a, l), [name, args, limits] as const)
+
+  it.each(['tool-c', 'tool-as', 'tool-js'])(
+    '%s gives what it gives in Node, at the same cost',
+    async (name) => {
+      const limits = { fuel: 2 ** 40 }
+      const ran = await held(name, ['a\nb\nc'], limits)
+      expect(ran).toMatchObject({ status: 'completed', calls: 3 })
+      expect(ran).toEqual(await executedAgain(name, ['a\nb\nc'], limits))
+      expect(problems).toEqual([])
+    },
+  )
+
+  it.each([
+    'none',
+    'loop',
+    'recursion',
+    'flood',
+    'trap',
+    'pointer',
+    'edge',
+    'host-realloc-trap',
+    'host-pointer',
+    'host-loop',
+    'post-loop',
+  ])('ends where it does everything that it can to its host: %s', async (attack) => {
+    const limits = { fuel: 20_000_000, calls: 5, memoryBytes: 16 * 1024 * 1024 }
+    expect(await held('hostile-c', [attack, 'text'], limits)).toEqual(
+      await executedAgain('hostile-c', [attack, 'text'], limits),
+    )
+    expect(problems).toEqual([])
+  })
+
+  it('is busy while it waits, has no checkpoint then, and is let go of in the middle', async () => {
+    const done = await page.evaluate(() => window.holdComponent('/bytes/tool-c.wasm'))
+    expect(done).toEqual([['suspended', 'busy', 'busy', 'unsupported'], 'completed', [1, 37], 'aborted'])
+    expect(problems).toEqual([])
+  })
+})
+
+const hostCall = capability({
+  name: 'hostCall',
+  description: 'Answers later.',
+  effect: 'write',
+  invoke: async (input: unknown) => {
+    const { name, arguments: json } = input as { name: string; arguments: string }
+    return `${name}(${json})`
+  },
 })

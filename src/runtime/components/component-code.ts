@@ -19,6 +19,7 @@ import {
   prepareComponent,
   type WaitOptions,
 } from '../../component/prepare-component.ts'
+import { unwindProblem } from '../../component/unwinding.ts'
 import { waitOptions } from '../../component/wait-options.ts'
 import type { Limits } from '../../machine/limits.ts'
 import type { ModuleTools } from '../../ports/module-tools.ts'
@@ -99,19 +100,17 @@ export async function componentCode(
     prepare: async ({ memoryBytes }) => {
       const prepared = await code.prepare(memoryBytes)
       const why = given === undefined ? NOT_BUILT_FOR_IT : waits === undefined ? NO_TOOL : undefined
-      return { prepared, waitsBy: waitsBy(prepared, capabilities, suspension, why) }
+      const problem = waitProblem(prepared, capabilities, why) ?? (await unwindProblem(prepared))
+      return { prepared, waitsBy: waitsBy(problem, suspension) }
     },
   }
 }
 
-/** @throws CaissonError `unsupported` */
+/** @param problem why it cannot leave its stack @throws CaissonError `unsupported` */
 function waitsBy(
-  prepared: PreparedComponent,
-  capabilities: readonly GuestCapability[],
+  problem: CaissonError | undefined,
   suspension: Suspension | 'auto',
-  why: string | undefined,
 ): WaitingComponent['waitsBy'] {
-  const problem = waitProblem(prepared, capabilities, why)
   const isHeld = stackSwitching() !== undefined
   switch (suspension) {
     case 'asyncify':

@@ -1,5 +1,5 @@
 /** Opens a component that was built before, from files beside the page, as docs/components.md shows. */
-import { openRuntime, type PrebuiltManifest } from 'caisson'
+import { capability, type Limits, openRuntime, type PrebuiltManifest } from 'caisson'
 
 export interface OpenedInPage {
   readonly outcomes: readonly unknown[]
@@ -15,7 +15,21 @@ declare global {
     callComponent(folder: string, calls: Calls): Promise<OpenedInPage>
     /** The same, of the bytes of a component: metered in the page. */
     callBytes(url: string, calls: Calls): Promise<OpenedInPage>
+    /** Runs a component whose `host-call` is answered later: "NAME(ARGUMENTS)". Its stack is held meanwhile. */
+    runHeld(url: string, args: readonly unknown[], limits: Partial<Limits>): Promise<RanHeld>
+    /** Opens one, and does what only one that was opened can do. */
+    holdComponent(url: string): Promise<readonly unknown[]>
   }
+}
+
+/** An outcome, but for what differs from time to time. */
+export interface RanHeld {
+  readonly status: string
+  readonly value: unknown
+  readonly code: unknown
+  readonly limit: unknown
+  readonly fuel: number
+  readonly calls: number
 }
 
 const interfaces = { $root: { hostCall: (name: string, json: string) => `${name}(${json})` } }
@@ -45,3 +59,65 @@ window.callComponent = async (folder, calls) => {
   return callAll({ manifest, read }, calls)
 }
 window.callBytes = async (url, calls) => callAll(await fetched(url), calls)
+
+const hostCall = capability({
+  name: 'hostCall',
+  description: 'Answers later.',
+  effect: 'write',
+  invoke: async (input: unknown) => {
+    const { name, arguments: json } = input as { name: string; arguments: string }
+    await new Promise((resolve) => setTimeout(resolve, 1))
+    return `${name}(${json})`
+  },
+})
+
+window.runHeld = async (url, args, limits) => {
+  const runtime = await openRuntime({ capabilities: [hostCall] })
+  try {
+    const options = { grants: ['hostCall'], args, limits, wasi: {}, suspension: 'jspi' } as const
+    const ran = (await runtime.runComponent(await fetched(url), options)) as {
+      readonly status: string
+      readonly value?: unknown
+      readonly error?: { readonly code?: string }
+      readonly limit?: string
+      readonly usage: { readonly fuel: number; readonly calls: number }
+    }
+    const { status, value, error, limit, usage } = ran
+    return { status, value, code: error?.code, limit, fuel: usage.fuel, calls: usage.calls }
+  } finally {
+    await runtime.close()
+  }
+}
+
+window.holdComponent = async (url) => {
+  const runtime = await openRuntime({ capabilities: [hostCall] })
+  const bytes = await fetched(url)
+  const codeOf = (promise: Promise<unknown>): Promise<unknown> =>
+    promise.then(
+      () => 'no error',
+      (error: unknown) => (error as { code?: string }).code ?? String(error),
+    )
+  try {
+    const open = () => runtime.openComponent(bytes, { grants: ['hostCall'], suspension: 'jspi' })
+    const component = await open()
+    const parked = await component.call('run', ['a\nb'], { stopAtCall: 2 })
+    // It has none by its type.
+    const { checkpoint } = component as unknown as { checkpoint(): Promise<Uint8Array> }
+    const meanwhile = [
+      parked.status,
+      component.state,
+      await codeOf(component.call('totals')),
+      await codeOf(checkpoint.call(component)),
+    ]
+    const gone = await component.goOn()
+    const after = await component.call('totals')
+    const left = await open()
+    const leaving = left.call('run', ['a\nb'])
+    await new Promise((resolve) => setTimeout(resolve, 0))
+    left[Symbol.dispose]()
+    const { error } = (await leaving) as { readonly error?: { readonly code?: string } }
+    return [meanwhile, gone.status, (after as { value?: unknown }).value, error?.code]
+  } finally {
+    await runtime.close()
+  }
+}

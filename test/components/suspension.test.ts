@@ -1,0 +1,227 @@
+/** Components that wait without leaving their stack: executed again from their beginning, with what they were answered. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parse } from '@bytecodealliance/jco-transpile/wasm-tools'
+import { describe, expect, it } from 'vitest'
+import { openTestServer } from '../../host-bindings/fetch/http-server.testkit.ts'
+import { createMemoryPreparedStore } from '../../host-bindings/prepared/memory-prepared-store.ts'
+import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store.ts'
+import { readSample } from '../../scripts/samples/read-sample.ts'
+import { createHostTree, createNodeFetchCapabilities } from '../../src/entry/bindings.node.ts'
+import { type Capability, capability, openRuntime } from '../../src/entry/node.ts'
+import type { OpenWasiTree } from '../../src/ports/wasi-source.ts'
+
+/** Each is prepared once. */
+const preparedCache = { store: createMemoryPreparedStore(), key: new Uint8Array(32).fill(5) }
+const GRANTED = { grants: ['hostCall'], seed: 3, nowMs: 1_700_000_000_000 } as const
+
+/** Answers later, and tells what it was asked. */
+function asking(asked: unknown[] = [], more: Partial<Capability> = {}): Capability {
+  return capability({
+    name: 'hostCall',
+    description: 'Says what it is told.',
+    effect: 'write',
+    ...(more as object),
+    invoke: async (input: unknown) => {
+      asked.push((input as { arguments: string }).arguments)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      return `said ${(input as { arguments: string }).arguments}`
+    },
+  })
+}
+
+const line = (text: string): string => `{"line":"${text}"}`
+const answered = (...texts: string[]): string => texts.map((text) => `said ${line(text)}`).join('\n')
+
+describe('a component that is executed again', () => {
+  it.each(['tool-c', 'tool-as', 'tool-js'])(
+    '%s gives what it gives where it is answered at once',
+    async (name) => {
+      const bytes = await readSample(name)
+      const asked: unknown[] = []
+      await using later = await openRuntime({ preparedCache, capabilities: [asking(asked)] })
+      const now = { ...asking(), effect: 'read', sync: true } as const
+      await using atOnce = await openRuntime({
+        preparedCache,
+        capabilities: [{ ...now, invoke: (input) => `said ${(input as { arguments: string }).arguments}` }],
+      })
+      const limits = { fuel: 2 ** 40 }
+      const options = { ...GRANTED, args: ['a\nb\nc'], wasi: {}, limits } as const
+      const again = await later.runComponent(bytes, { ...options, suspension: 'reexecute' })
+      const whole = await atOnce.runComponent(bytes, options)
+      expect(again).toMatchObject({ status: 'completed', value: answered('a', 'b', 'c') })
+      expect(asked).toEqual(['a', 'b', 'c'].map(line))
+      const { wallMs: _, idleMs: _idle, ...usage } = again.usage
+      expect(whole).toMatchObject({ value: answered('a', 'b', 'c'), usage })
+      expect(usage).toMatchObject({ calls: 3 })
+    },
+  )
+
+  it('is what becomes of one whose modules call each other where it would have to be unwound', async () => {
+    const bytes = await readSample('tool-js')
+    const asked: unknown[] = []
+    await using runtime = await openRuntime({ preparedCache, capabilities: [asking(asked)] })
+    const ran = await runtime.runComponent(bytes, { ...GRANTED, args: ['a\nb'], wasi: {} })
+    expect(ran).toMatchObject({ status: 'completed', value: answered('a', 'b') })
+    expect(asked).toEqual(['a', 'b'].map(line))
+    await expect(runtime.openComponent(bytes, { ...GRANTED, wasi: {} })).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringMatching(/another of its modules calls the one that waits.*runComponent/),
+    })
+  })
+
+  it('asks what is answered at once only once, and has the times of its answers', async () => {
+    let looks = 0
+    let nowMs = 1_000
+    const look = capability({
+      name: 'look',
+      description: 'A number that grows.',
+      effect: 'read',
+      sync: true,
+      invoke: () => (looks += 1),
+    })
+    const ask = capability({
+      name: 'ask',
+      description: 'Doubles.',
+      effect: 'write',
+      invoke: async (input: unknown) => {
+        nowMs += 5
+        return 2 * (input as { n: number }).n
+      },
+    })
+    await using runtime = await openRuntime({
+      capabilities: [look, ask],
+      clock: { now: () => nowMs, monotonic: () => performance.now() },
+    })
+    const ran = await runtime.runComponent(await parse(TWO_ASKERS), {
+      grants: ['look', 'ask'],
+      suspension: 'reexecute',
+    })
+    // (((1 * 2) + 2) * 2 + 3) * 2 + 4
+    expect(ran).toMatchObject({ status: 'completed', value: 26, usage: { calls: 7 } })
+    expect(looks).toBe(4)
+  })
+
+  it('is kept, parked and gone on with by its record: nothing is asked twice', async () => {
+    const store = createMemoryRunStore()
+    const asked: unknown[] = []
+    const bytes = await readSample('tool-js')
+    const kept = { grants: ['hostCall'], seed: 3, args: ['a\nb\nc'], wasi: {}, run: 'kept' } as const
+    await using first = await openRuntime({ preparedCache, capabilities: [asking(asked)], store })
+    const parked = await first.runComponent(bytes, { ...kept, stopAtCall: 2 })
+    expect(parked).toMatchObject({
+      status: 'suspended',
+      pending: [{ id: 2, capability: 'hostCall' }],
+      resumable: true,
+    })
+    expect(asked).toEqual([line('a')])
+    await using second = await openRuntime({ preparedCache, capabilities: [asking(asked)], store })
+    const ended = await second.resumeComponent('kept', bytes, { grants: ['hostCall'] })
+    expect(ended).toMatchObject({ status: 'completed', value: answered('a', 'b', 'c') })
+    expect(asked).toEqual(['a', 'b', 'c'].map(line))
+  })
+
+  it('waits for a person with nothing at work, and does what they let it', async () => {
+    const store = createMemoryRunStore()
+    const asked: unknown[] = []
+    const bytes = await readSample('tool-js')
+    const grants = [{ capability: 'hostCall', approve: true }] as const
+    await using first = await openRuntime({ preparedCache, capabilities: [asking(asked)], store })
+    const waiting = await first.runComponent(bytes, { grants, args: ['a'], wasi: {}, run: 'kept' })
+    expect(waiting).toMatchObject({
+      status: 'suspended',
+      pending: [{ id: 1, approval: { action: 'hostCall' } }],
+    })
+    expect(asked).toEqual([])
+    const { approval } = (waiting.status === 'suspended' && waiting.pending[0]) || {}
+    if (approval === undefined) throw new Error('Nobody is asked.')
+    await using second = await openRuntime({ preparedCache, capabilities: [asking(asked)], store })
+    const decisions = [{ request: approval.digest, decision: 'approve', by: 'me' }] as const
+    const ended = await second.resumeComponent('kept', bytes, { grants, decisions })
+    expect(ended).toMatchObject({ status: 'completed', value: answered('a') })
+    expect(asked).toEqual([line('a')])
+  })
+
+  it('ends at the limits of one execution, however often it was executed', async () => {
+    const bytes = await readSample('tool-c')
+    await using runtime = await openRuntime({ preparedCache, capabilities: [asking()] })
+    const run = (limits: object, args = ['a\nb\nc']) =>
+      runtime.runComponent(bytes, { ...GRANTED, args, suspension: 'reexecute', limits })
+    const { usage } = await run({})
+    expect(await run({ fuel: usage.fuel })).toMatchObject({
+      status: 'completed',
+      usage: { fuel: usage.fuel },
+    })
+    expect(await run({ fuel: usage.fuel - 1 })).toMatchObject({ status: 'exhausted', limit: 'fuel' })
+    expect(await run({ calls: 2 })).toMatchObject({ status: 'exhausted', limit: 'calls' })
+    expect(await run({ bytesOut: 10 })).toMatchObject({ status: 'exhausted', limit: 'bytes' })
+  })
+
+  it('is given no real directory to write into, and may read from one', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'caisson-suspension-'))
+    try {
+      writeFileSync(join(folder, 'a.txt'), 'text')
+      const bytes = await readSample('wasi-probe-c')
+      await using runtime = await openRuntime()
+      const open: OpenWasiTree = (nowNs) => createHostTree({ root: folder, nowNs })
+      const run = (writable: boolean) =>
+        runtime.runComponent(bytes, {
+          args: ['read /data/a.txt'],
+          suspension: 'reexecute',
+          wasi: { directories: { '/data': { open, writable } } },
+        })
+      expect(await run(false)).toMatchObject({ status: 'completed', value: 'text' })
+      await expect(run(true)).rejects.toMatchObject({
+        code: 'unsupported',
+        message: expect.stringContaining('/data'),
+      })
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+
+  it('asks over HTTP, each request once', async () => {
+    await using server = await openTestServer((request, response) => {
+      response.end(`answer to ${request.url}`)
+    })
+    await using runtime = await openRuntime({
+      capabilities: createNodeFetchCapabilities({
+        allow: [server.origin],
+        allowPrivate: [`127.0.0.1:${server.port}`],
+      }),
+    })
+    const ran = await runtime.runComponent(await readSample('http-c'), {
+      grants: ['net.fetch'],
+      export: 'ask',
+      args: ['GET', `127.0.0.1:${server.port}`, '/a\n/b\n/c', ''],
+      wasi: {},
+      suspension: 'reexecute',
+    })
+    expect(ran).toMatchObject({ status: 'completed', value: expect.stringContaining('answer to /c') })
+    expect(server.asked).toEqual(['GET /a', 'GET /b', 'GET /c'])
+  })
+})
+
+/** Looks, then three times: asks for the double, and looks again. */
+const TWO_ASKERS = `
+(component
+  (import "ask" (func $ask (param "n" u32) (result u32)))
+  (import "look" (func $look (result u32)))
+  (core func $lowered-ask (canon lower (func $ask)))
+  (core func $lowered-look (canon lower (func $look)))
+  (core module $m
+    (import "host" "ask" (func $ask (param i32) (result i32)))
+    (import "host" "look" (func $look (result i32)))
+    (func (export "run") (result i32)
+      (local $sum i32) (local $left i32)
+      (local.set $sum (call $look))
+      (local.set $left (i32.const 3))
+      (loop $again
+        (local.set $sum (i32.add (call $ask (local.get $sum)) (call $look)))
+        (local.set $left (i32.sub (local.get $left) (i32.const 1)))
+        (br_if $again (local.get $left)))
+      (local.get $sum)))
+  (core instance $i (instantiate $m (with "host" (instance
+    (export "ask" (func $lowered-ask)) (export "look" (func $lowered-look))))))
+  (func (export "run") (result u32) (canon lift (core func $i "run"))))`
