@@ -2274,9 +2274,9 @@ export const DEFENCES: readonly Defence[] = [
   {
     name: 'http-of-components-is-granted',
     against: 'A component sends requests to anybody, with nothing granted but WASI.',
-    file: 'src/component/component-life.ts',
-    find: 'if (!capabilities.some(({ name }) => name === FETCH) || !shape',
-    replace: 'if (!shape',
+    file: 'src/component/check-waits.ts',
+    find: 'capabilities.some(({ name }) => name === FETCH) && shape',
+    replace: 'shape',
     tests: ['test/components/http.test.ts'],
   },
   {

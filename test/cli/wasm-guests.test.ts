@@ -210,13 +210,18 @@ describe('a component that asks over HTTP', () => {
     expect(server.asked).toHaveLength(40)
   })
 
-  it('is not parked while a request is under way, and that is said', async () => {
+  it('is parked with a request under way by its record, without a checkpoint, and that is said', async () => {
     await using server = await serve()
     const parking = ['--stop-at-call', '1', '--checkpoint', 'http.ckpt']
     const parked = await ask(server, 'GET', '/a', ...allow(server), ...parking)
-    expect(parked.code).toBe(7)
-    expect(parked.stderr.replaceAll(/\s+/g, ' ')).toMatch(/request of HTTP under way.*Leave --stop-at-call/)
+    expect(parked.code).toBe(6)
+    expect(parked.stderr.replaceAll(/\s+/g, ' ')).toContain(
+      'there is no http.ckpt, and it goes on by its record',
+    )
     expect(server.asked).toEqual([])
+    const [, goOn = ''] = /caisson (resume .*)$/m.exec(parked.stderr) ?? []
+    expect(await run(...goOn.split(' '))).toMatchObject({ code: 0, stdout: '200 text/x GET /a\n' })
+    expect(server.asked).toEqual(['GET /a'])
   })
 })
 

@@ -115,6 +115,12 @@ export async function writeParked(
 ): Promise<boolean> {
   const { store, file } = place
   if (file === undefined) return false
+  if (status === 'suspended' && checkpoint === undefined) {
+    const { yellow } = styleFor(io.stderr)
+    io.stderr.write(
+      `${yellow('note:')} it cannot be captured as it waits now: there is no ${escapeText(file.given)}, and it goes on by its record\n`,
+    )
+  }
   if (status !== 'suspended' || checkpoint === undefined || checkpoint === before) return before !== undefined
   const bytes = await store.getBlob(checkpoint as Digest)
   if (bytes === undefined) return false
