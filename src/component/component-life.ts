@@ -20,10 +20,10 @@ import { type ComponentInstance, openComponentInstance } from './component-insta
 import { ComponentWasi, type ComponentWorld } from './component-wasi.ts'
 import { LateControl } from './guest-control.ts'
 import { awaitsHttp } from './http-calls.ts'
-import type { OtherWaits } from './import-wait.ts'
+import type { ImportWait } from './import-wait.ts'
 import { ModuleClock, msAt } from './module/module-clock.ts'
 import type { PreparedComponent } from './prepare-component.ts'
-import { RepeatedAnswers } from './repeated-answers.ts'
+import type { AnsweredGuest, RepeatedAnswers } from './repeated-answers.ts'
 
 export interface ComponentLifeParts {
   readonly prepared: PreparedComponent
@@ -50,7 +50,7 @@ export interface ComponentLifeParts {
   /** What decides about time while it starts. */
   readonly starts?: TurnControl
   /** How it waits where it was not prepared to leave its stack. */
-  readonly waitsBy?: OtherWaits['by'] | undefined
+  readonly waitsBy?: 'held' | RepeatedAnswers | undefined
   /** A captured one. */
   readonly from?: {
     readonly memoryBytes: number
@@ -81,13 +81,6 @@ export async function openComponentLife(parts: ComponentLifeParts): Promise<Comp
   clock.skippedNs = from?.state.skippedNs ?? 0n
   const nowMs = (): number => msAt(clock.position())
   const calls = new CapabilityCalls({ capabilities, schemas, syncCalls, limits, control, nowMs })
-  if (waitsBy instanceof RepeatedAnswers)
-    waitsBy.attach({
-      deliver: (answers, { module, name }) => calls.deliver(answers, module, name),
-      forgetAsked: () => void calls.takeAsked(),
-      advance: (ms) => clock.advance(ms),
-      fuel: () => control.gauge.consumed,
-    })
   const seed = from?.state.seed ?? parts.seed
   const http = sendsRequests(prepared.shape, capabilities)
   if (http && waitsBy === undefined) checkAwaitsHttp(prepared)
@@ -120,7 +113,7 @@ export async function openComponentLife(parts: ComponentLifeParts): Promise<Comp
       ...(starts && { starts }),
       ...(waitsBy && {
         waits: {
-          by: waitsBy,
+          by: waitsBy === 'held' ? waitsBy : repeated(waitsBy, { calls, clock, control }),
           isAwaited: (wanted) => calls.isAwaited(wanted) || (http && awaitsHttp(wanted)),
         },
       }),
@@ -131,6 +124,19 @@ export async function openComponentLife(parts: ComponentLifeParts): Promise<Comp
     wasi?.[DISPOSE]()
     throw error
   }
+}
+
+function repeated(
+  answers: RepeatedAnswers,
+  { calls, clock, control }: Pick<ComponentLife, 'calls' | 'clock'> & { readonly control: LateControl },
+): ImportWait {
+  const guest: AnsweredGuest = {
+    deliver: (given, { module, name }) => calls.deliver(given, module, name),
+    forgetAsked: () => void calls.takeAsked(),
+    advance: (ms) => clock.advance(ms),
+    fuel: () => control.gauge.consumed,
+  }
+  return { suspend: (at) => answers.suspend(at, guest) }
 }
 
 /** @throws CaissonError `missing_imports` */

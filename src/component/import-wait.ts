@@ -2,7 +2,6 @@
 import type { ImportedFunction } from './component-shape.ts'
 import type { SuspendingImport } from './core/core-manifest.ts'
 import type { CoreFunction } from './link/component-function.ts'
-import type { RepeatedAnswers } from './repeated-answers.ts'
 
 /** Makes the answer of an import, inside of the turn; `SUSPENDED` where it waits for more. */
 export type MakeAnswer = () => unknown
@@ -16,7 +15,7 @@ export interface ImportWait {
 
 export interface OtherWaits {
   /** `held`: its stack is held by the engine. */
-  readonly by: 'held' | RepeatedAnswers
+  readonly by: 'held' | ImportWait
   /** Whether an import may be answered later. */
   isAwaited(wanted: Pick<ImportedFunction, 'interface' | 'name'>): boolean
 }

@@ -1,5 +1,5 @@
 /**
- * How a component waits that can neither be unwound nor be held: it is given up, and executed again from its beginning when
+ * How a guest waits that can neither be unwound nor be held: it is given up, and executed again from its beginning when
  * there is an answer. What it was answered before is answered again, at the same places and at the same times.
  *
  * Invariants
@@ -32,15 +32,10 @@ export interface AnsweredGuest {
 export class RepeatedAnswers {
   readonly #settlements: readonly Settlement[]
   #next = 0
-  #guest: AnsweredGuest | undefined
   #fuel: number | undefined
 
   constructor(settlements: readonly Settlement[]) {
     this.#settlements = settlements
-  }
-
-  attach(guest: AnsweredGuest): void {
-    this.#guest = guest
   }
 
   /** Fuel used until it was given up; undefined where it was not. */
@@ -49,12 +44,11 @@ export class RepeatedAnswers {
   }
 
   /** @returns what makes the answer of the import @throws GivenUp where there is none yet */
-  suspend(at: SuspendingImport): () => unknown {
-    const guest = this.#guest
+  suspend(at: SuspendingImport, guest: AnsweredGuest): () => unknown {
     for (;;) {
       const settlement = this.#settlements[this.#next]
-      if (settlement === undefined || guest === undefined) {
-        this.#fuel = guest?.fuel()
+      if (settlement === undefined) {
+        this.#fuel = guest.fuel()
         throw new GivenUp('The guest waits.')
       }
       this.#next += 1

@@ -1,6 +1,7 @@
 /**
- * A component that is executed again from its beginning with each answer that it waited for (`repeated-answers.ts`): for
- * components that can be suspended in no other way. What it costs grows with the square of the number of its waits.
+ * A guest that is executed again from its beginning with each answer that it waited for (`repeated-answers.ts`): for
+ * components and modules that can be suspended in no other way. What it costs grows with the square of the number of its
+ * waits.
  *
  * Invariants (beside those of `machine/turn`)
  * 1. Its fuel, output and files are those of an execution that was never given up: each begins anew.
@@ -19,18 +20,32 @@ import {
   type Turn,
   type TurnControl,
 } from '../machine/turn.ts'
-import { ComponentMachine, type ComponentMachineParts } from './component-machine.ts'
-import { parseComponentProgram } from './component-program.ts'
+import type { GuestWorld } from './module/guest-world.ts'
 import { RepeatedAnswers, type Settlement } from './repeated-answers.ts'
 
-export type RepeatedMachineParts = Omit<ComponentMachineParts, 'waitsBy'>
+/** What a guest wrote. */
+interface Output {
+  readonly stdout: Uint8Array
+  readonly stderr: Uint8Array
+}
+
+export interface RepeatedMachineParts {
+  /** Of one execution. */
+  open(answers: RepeatedAnswers, syncCalls: SyncCalls): Machine & { readonly output: Output }
+  /** What the guest is given of WASI. */
+  world(start: MachineStart): Pick<GuestWorld, 'directories'> | null
+  /** Whether it may have to wait. */
+  mayWait(start: MachineStart): boolean
+  readonly syncCalls: SyncCalls
+  readonly onDispose?: (output: Output) => void
+}
 
 export class RepeatedMachine implements Machine {
   readonly #parts: RepeatedMachineParts
   readonly #syncCalls: RepeatedSyncCalls
   #settlements: readonly Settlement[] = []
   #start: MachineStart | undefined
-  #current: ComponentMachine | undefined
+  #current: ReturnType<RepeatedMachineParts['open']> | undefined
   #isTurning = false
 
   constructor(parts: RepeatedMachineParts) {
@@ -46,7 +61,7 @@ export class RepeatedMachine implements Machine {
 
   start(start: MachineStart, control: TurnControl): Promise<Turn> {
     if (this.#start !== undefined) throw this.#refuse('started')
-    refuseRealDirectories(start)
+    if (this.#parts.mayWait(start)) refuseRealDirectories(this.#parts.world(start))
     this.#start = start
     return this.#execute(start, control)
   }
@@ -70,16 +85,16 @@ export class RepeatedMachine implements Machine {
   capture(): MachineCapture {
     throw new CaissonError(
       'unsupported',
-      'The component cannot be captured: it is executed again where it waits.',
+      'The guest cannot be captured: it is executed again where it waits.',
       { details: { obstacle: 'stack', passes: true } },
     )
   }
 
   restore(): never {
-    throw new CaissonError('unsupported', 'A component that is executed again is not restored.')
+    throw new CaissonError('unsupported', 'A guest that is executed again is not restored.')
   }
 
-  stateDigest(): string {
+  stateDigest(): string | Promise<string> {
     if (this.#current === undefined || this.#isTurning || this.pending.length > 0)
       throw this.#refuse('digested')
     return this.#current.stateDigest()
@@ -97,8 +112,7 @@ export class RepeatedMachine implements Machine {
     this.#current?.dispose()
     this.#syncCalls.begin()
     const answers = new RepeatedAnswers(this.#settlements)
-    const { onDispose: _, ...parts } = this.#parts
-    const machine = new ComponentMachine({ ...parts, syncCalls: this.#syncCalls, waitsBy: answers })
+    const machine = this.#parts.open(answers, this.#syncCalls)
     this.#current = machine
     try {
       const turn = await machine.start(start, control)
@@ -113,8 +127,8 @@ export class RepeatedMachine implements Machine {
 
   #refuse(what: string): CaissonError {
     return this.#isTurning
-      ? new CaissonError('busy', `The component cannot be ${what} inside of a turn.`)
-      : new CaissonError('isolate_destroyed', `The component cannot be ${what}: it does not wait.`)
+      ? new CaissonError('busy', `The guest cannot be ${what} inside of a turn.`)
+      : new CaissonError('isolate_destroyed', `The guest cannot be ${what}: it does not wait.`)
   }
 }
 
@@ -142,17 +156,16 @@ class RepeatedSyncCalls implements SyncCalls {
       return value
     }
     if (known.index === index) return known.value
-    return new Refusal({ code: 'diverged', message: 'The component asks for something else than before.' })
+    return new Refusal({ code: 'diverged', message: 'The guest asks for something else than before.' })
   }
 }
 
 /** What is written outside of memory would be written by each execution. @throws CaissonError `unsupported` */
-function refuseRealDirectories(start: MachineStart): void {
-  const { world } = parseComponentProgram(start.program)
+function refuseRealDirectories(world: Pick<GuestWorld, 'directories'> | null): void {
   const real = world?.directories.find(({ files, writable }) => files === null && writable)
   if (real === undefined) return
   throw new CaissonError(
     'unsupported',
-    `The component is executed again where it waits, and could write into ${clipText(real.guestPath, 200)} each time: give it that directory in memory, or for reading.`,
+    `The guest is executed again where it waits, and could write into ${clipText(real.guestPath, 200)} each time: give it that directory in memory, or for reading.`,
   )
 }

@@ -1,4 +1,4 @@
-/** Components that wait without leaving their stack: executed again from their beginning, with what they were answered. */
+/** Guests that wait without leaving their stack: executed again from their beginning, with what they were answered. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -200,6 +200,74 @@ describe('a component that is executed again', () => {
     })
     expect(ran).toMatchObject({ status: 'completed', value: expect.stringContaining('answer to /c') })
     expect(server.asked).toEqual(['GET /a', 'GET /b', 'GET /c'])
+  })
+})
+
+describe('a module that was not made suspendable', () => {
+  const asked: unknown[] = []
+  const lookup = (more: object = {}): Capability =>
+    capability({
+      name: 'prices.lookup',
+      description: 'Prices',
+      effect: 'write',
+      invoke: async (input: unknown) => {
+        asked.push((input as { sku: string }).sku)
+        await new Promise((resolve) => setTimeout(resolve, 1))
+        return 10 + asked.length
+      },
+      ...more,
+    })
+  const said = (outcome: object): string =>
+    new TextDecoder().decode((outcome as { value: { stdout: Uint8Array } }).value.stdout)
+
+  it('is executed again where it calls what is answered later, at the cost of one execution', async () => {
+    asked.length = 0
+    const bytes = await readSample('asking-c')
+    await using later = await openRuntime({ capabilities: [lookup()] })
+    let sum = 0
+    const now = { effect: 'read', sync: true, invoke: () => 11 + sum++ } as const
+    await using atOnce = await openRuntime({ capabilities: [lookup(now)] })
+    const options = { grants: ['prices.lookup'], suspendable: false, seed: 1, nowMs: 0 } as const
+    const again = await later.runModule(bytes, options)
+    const whole = await atOnce.runModule(bytes, options)
+    expect(said(again)).toBe('p0 costs 11\np1 costs 12\np2 costs 13\ntogether 36\n')
+    expect(asked).toEqual(['p0', 'p1', 'p2'])
+    expect(said(whole)).toBe(said(again))
+    const { wallMs: _, idleMs: _idle, ...usage } = again.usage
+    expect(whole.usage).toMatchObject(usage)
+  })
+
+  it('is kept, parked, and gone on with by its record', async () => {
+    asked.length = 0
+    const bytes = await readSample('asking-c')
+    const store = createMemoryRunStore()
+    const options = { grants: ['prices.lookup'], suspendable: false } as const
+    await using first = await openRuntime({ capabilities: [lookup()], store })
+    expect(await first.runModule(bytes, { ...options, run: 'kept', stopAtCall: 3 })).toMatchObject({
+      status: 'suspended',
+      pending: [{ id: 3 }],
+    })
+    await using second = await openRuntime({ capabilities: [lookup()], store })
+    const ended = await second.resumeModule('kept', bytes, options)
+    expect(said(ended)).toBe('p0 costs 11\np1 costs 12\np2 costs 13\ntogether 36\n')
+    expect(asked).toEqual(['p0', 'p1', 'p2'])
+  })
+
+  it('is refused a real directory to write into where it may wait, and there alone', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'caisson-suspension-'))
+    try {
+      const bytes = await readSample('asking-c')
+      const open: OpenWasiTree = (nowNs) => createHostTree({ root: folder, nowNs })
+      const directories = { '/data': { open, writable: true } }
+      const options = { grants: ['prices.lookup'], suspendable: false, directories } as const
+      await using later = await openRuntime({ capabilities: [lookup()] })
+      await expect(later.runModule(bytes, options)).rejects.toMatchObject({ code: 'unsupported' })
+      const now = { effect: 'read', sync: true, invoke: () => 1 } as const
+      await using atOnce = await openRuntime({ capabilities: [lookup(now)] })
+      expect(await atOnce.runModule(bytes, options)).toMatchObject({ status: 'completed' })
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
   })
 })
 

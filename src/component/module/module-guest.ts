@@ -20,6 +20,7 @@ import type { ChangedTree, OpenWasiTree, WasiSource } from '../../ports/wasi-sou
 import { coreMemory } from '../core/capture-core.ts'
 import { type CompiledCore, CoreGuest, type CoreInstance, SUSPEND } from '../core/core-guest.ts'
 import type { CoreImport } from '../core/core-manifest.ts'
+import type { RepeatedAnswers } from '../repeated-answers.ts'
 import { guestFrames } from './guest-frames.ts'
 import type { ModuleDirectory } from './guest-world.ts'
 import { ModuleCalls } from './module-calls.ts'
@@ -40,6 +41,8 @@ export interface ModuleGuestParts {
   readonly syncCalls: SyncCalls
   readonly monotonic: () => number
   readonly tools: PageTools
+  /** What it was answered before, of one that is executed again where it waits and cannot be suspended. */
+  readonly answers?: RepeatedAnswers | undefined
   /** Told that start-up comes to its planned end where it reads input, in a guest that cannot be suspended there. */
   readonly onFirstRead?: () => void
 }
@@ -230,8 +233,33 @@ export class ModuleGuest {
         return this.calls.fetch(args as readonly number[])
       case 'capability':
         this.endStartUp()
-        return this.calls.call(role.capability, role.index, suspends, args as readonly number[])
+        return this.#call(wanted, role, suspends, args as readonly number[])
     }
+  }
+
+  #call(
+    { module, name }: CoreImport,
+    { capability, index }: Extract<ImportRole, { kind: 'capability' }>,
+    suspends: boolean,
+    args: readonly number[],
+  ): unknown {
+    const { answers } = this.#parts
+    const answer = this.calls.call(capability, index, suspends || answers !== undefined, args)
+    if (answer !== SUSPEND || suspends || answers === undefined) return answer
+    const { calls, clock, core } = this
+    return answers.suspend(
+      { module, name },
+      {
+        deliver(given) {
+          calls.checkAnswers(given)
+          const [own] = given
+          return own && ((): number => calls.deliver(own, args))
+        },
+        forgetAsked: () => void calls.takeAsked(),
+        advance: (ms) => clock.advance(ms),
+        fuel: () => core.fuelUsed,
+      },
+    )()
   }
 
   #actWasi(name: string, suspends: boolean, args: readonly unknown[]): unknown {

@@ -27,6 +27,7 @@ import type { PageTree } from '../../snapshot/page-tree.ts'
 import { captureCore, coreMemory, restoreCore } from '../core/capture-core.ts'
 import type { CoreEnd } from '../core/core-end.ts'
 import type { CoreInstance } from '../core/core-guest.ts'
+import { GivenUp } from '../repeated-answers.ts'
 import { lowerCall } from './module-call.ts'
 import { msAt } from './module-clock.ts'
 import { moduleDigest } from './module-digest.ts'
@@ -250,6 +251,8 @@ export class ModuleMachine implements Machine {
         return this.#proceed(guest, guest.core.resume(guest.callAgain(), control), control)
       }
       default: {
+        // It is over here, and waits all the same: it will be executed again.
+        if (end.status === 'faulted' && end.error instanceof GivenUp) return this.#waits()
         const { core, instance, wasi, calls, start } = guest
         const { limits } = start
         const ended = {

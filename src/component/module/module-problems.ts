@@ -42,7 +42,7 @@ export function moduleImportProblems(
 
 /** Capabilities that are answered later, and that the module imports. */
 export function awaitedOf(
-  { imports }: InspectedCore,
+  { imports }: Pick<InspectedCore, 'imports'>,
   granted: readonly GuestCapability[],
 ): readonly string[] {
   const names = new Set(imports.map(({ module, name }) => `${module}.${name}`))

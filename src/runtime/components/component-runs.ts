@@ -6,7 +6,7 @@
  */
 import { CaissonError } from '../../base/errors.ts'
 import { ComponentMachine } from '../../component/component-machine.ts'
-import type { ComponentProgram } from '../../component/component-program.ts'
+import { type ComponentProgram, parseComponentProgram } from '../../component/component-program.ts'
 import { isCommand } from '../../component/component-result.ts'
 import type { ExportedFunction } from '../../component/component-shape.ts'
 import { checkProgramSize } from '../../component/module/module-program.ts'
@@ -152,11 +152,15 @@ export class ComponentRuns {
           syncCalls,
           monotonic: platform.clock.monotonic,
           tools: platform.pageTools ?? neutralPageTools,
-          onDispose,
         }
-        return waitsBy === 'reexecute'
-          ? new RepeatedMachine(machine)
-          : new ComponentMachine({ ...machine, waitsBy })
+        if (waitsBy !== 'reexecute') return new ComponentMachine({ ...machine, waitsBy, onDispose })
+        return new RepeatedMachine({
+          open: (answers, calls) => new ComponentMachine({ ...machine, syncCalls: calls, waitsBy: answers }),
+          world: ({ program }) => parseComponentProgram(program).world,
+          mayWait: () => true,
+          syncCalls,
+          onDispose,
+        })
       },
     }
     return { guest, prepared }

@@ -20,7 +20,7 @@ import {
   pauses,
 } from '../../component/inspect-guest.ts'
 import type { GrantWays } from '../../component/missing-imports.ts'
-import { awaitedOf, callProblem, moduleImportProblems } from '../../component/module/module-problems.ts'
+import { callProblem, moduleImportProblems } from '../../component/module/module-problems.ts'
 import { ruleOf } from '../../graph/plan/authority.ts'
 import { grantsOf, isRegistered, type RegisteredNode } from '../../graph/plan/node-kinds.ts'
 import type { ComponentNode, ModuleNode, Plan } from '../../graph/plan/plan.ts'
@@ -28,7 +28,6 @@ import { visitNodes } from '../../graph/plan/plan-code.ts'
 import { type PlanProblem, pointerTo } from '../../graph/plan/plan-problem.ts'
 import { parseLimits } from '../../machine/limits.ts'
 import type { WasiSource } from '../../ports/wasi-source.ts'
-import { MOST_SUSPENDABLE } from '../wasi/most-suspendable.ts'
 import { type WasiNames, wasiNames } from './wasi-names.ts'
 
 /** What is known where the plan is checked. */
@@ -135,7 +134,7 @@ class WasmCheck {
   #ofModule(
     node: ModuleNode,
     at: string,
-    { core, bytes }: InspectedModule,
+    { core }: InspectedModule,
     { preview1 }: WasiNames,
   ): readonly PlanProblem[] {
     const problems: PlanProblem[] = []
@@ -148,12 +147,6 @@ class WasmCheck {
     const granted = this.#granted(node)
     for (const error of moduleImportProblems(core, granted, preview1, missing, PLAN_WAYS))
       add(pointerTo(at, 'grants'), error)
-    const awaited = bytes > MOST_SUSPENDABLE ? awaitedOf(core, granted) : []
-    if (awaited.length > 0) {
-      const names = awaited.map((name) => `"${name}"`).join(', ')
-      const large = `the module is larger than ${MOST_SUSPENDABLE} bytes, and waits for nothing: ${names} would have to be "sync", or be called by another node`
-      problems.push(problemOf(pointerTo(at, 'grants'), large, 'unsupported'))
-    }
     return problems
 
     function add(place: string, error: CaissonError | undefined): void {

@@ -7,6 +7,9 @@
 import { CaissonError } from '../../base/errors.ts'
 import type { ModuleCode } from '../../component/module/module-code.ts'
 import { ModuleMachine } from '../../component/module/module-machine.ts'
+import { awaitedOf } from '../../component/module/module-problems.ts'
+import { parseModuleProgram } from '../../component/module/module-program.ts'
+import { RepeatedMachine } from '../../component/repeated-machine.ts'
 import type { MachineStart } from '../../machine/turn.ts'
 import type { ModuleTools } from '../../ports/module-tools.ts'
 import { neutralPageTools } from '../../snapshot/neutral-page-tools.ts'
@@ -135,8 +138,8 @@ export class ModuleRuns {
       engine: code.engine,
       basePages: code.basePages,
       tellsOutput: true,
-      open: (syncCalls, onDispose) =>
-        new ModuleMachine({
+      open: (syncCalls, onDispose) => {
+        const machine = {
           ...code,
           images: images(options.domain ?? DEFAULT_DOMAIN),
           wasi: this.#tools.wasi,
@@ -144,8 +147,17 @@ export class ModuleRuns {
           syncCalls,
           monotonic: clock.monotonic,
           tools: pageTools,
+        }
+        const { suspends } = code.core.manifest
+        if (suspends.length > 0) return new ModuleMachine({ ...machine, onDispose })
+        return new RepeatedMachine({
+          open: (answers, calls) => new ModuleMachine({ ...machine, syncCalls: calls, answers }),
+          world: ({ program }) => parseModuleProgram(program),
+          mayWait: ({ capabilities }) => awaitedOf(code.core.manifest, capabilities).length > 0,
+          syncCalls,
           onDispose,
-        }),
+        })
+      },
     }
   }
 }
