@@ -1,13 +1,13 @@
 /**
- * A process that runs a plan whose node is WebAssembly until it is killed: `node CHILD.mjs STORE EFFECTS KIND STUCK`. It leaves
+ * A process that runs a plan whose node is WebAssembly until it is killed: `node CHILD.mjs STORE EFFECTS GUEST STUCK GUESTS`. It leaves
  * a line in the file EFFECTS for each call, and never answers call number STUCK (0: it answers all).
  */
 import { appendFileSync } from 'node:fs'
 import { openDirectoryRunStore } from '../../host-bindings/store/node/directory-run-store.node.ts'
 import { openRuntime } from '../../src/entry/node.ts'
-import { beginWasmPlan, sayingWorld, type WasmKind } from './wasm-plan.ts'
+import { beginWasmPlan, type GuestName, sayingWorld } from './wasm-plan.ts'
 
-const [, , folder = '', effects = '', kind = 'component', stuck = '0'] = process.argv
+const [, , folder = '', effects = '', guest = 'a component', stuck = '0', guests = ''] = process.argv
 let calls = 0
 const runtime = await openRuntime({
   capabilities: sayingWorld(async (line) => {
@@ -19,5 +19,5 @@ const runtime = await openRuntime({
   receipts: { states: true },
   checkpoints: { every: { calls: 1 } },
 })
-await (await beginWasmPlan(runtime, kind as WasmKind)).outcome()
+await (await beginWasmPlan(runtime, guest as GuestName, guests)).outcome()
 await runtime.close()

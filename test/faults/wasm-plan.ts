@@ -6,8 +6,18 @@ import type { Capability, Plan, PlanRun, Runtime } from '../../src/entry/node.ts
 
 export type WasmKind = 'component' | 'module'
 
-const built = (name: string): Uint8Array =>
-  new Uint8Array(readFileSync(join(process.cwd(), 'guest/samples/built', `${name}.wasm`)))
+/** The guests: of the last two none can be suspended, so that they are executed again where they wait. */
+export const GUESTS = {
+  'a component': 'tool-as.wasm',
+  'a module': 'asking-c.wasm',
+  'a component of modules that call each other': 'woven.wasm',
+  'a large module': 'large.wasm',
+} as const
+
+export type GuestName = keyof typeof GUESTS
+
+export const kindOf = (guest: GuestName): WasmKind =>
+  guest.startsWith('a component') ? 'component' : 'module'
 
 /** @param said before a call is answered, with what it asked */
 export function sayingWorld(said: (line: string) => Promise<void>): readonly Capability[] {
@@ -28,8 +38,10 @@ export function sayingWorld(said: (line: string) => Promise<void>): readonly Cap
   ]
 }
 
-export async function beginWasmPlan(runtime: Runtime, kind: WasmKind): Promise<PlanRun> {
-  const bytes = built(kind === 'component' ? 'tool-as' : 'asking-c')
+/** @param folder where the guests are */
+export async function beginWasmPlan(runtime: Runtime, guest: GuestName, folder: string): Promise<PlanRun> {
+  const kind = kindOf(guest)
+  const bytes = new Uint8Array(readFileSync(join(folder, GUESTS[guest])))
   const wasm = sha256(bytes)
   const plan: Plan = {
     format: 'plan/1',
