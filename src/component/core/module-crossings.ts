@@ -10,7 +10,7 @@
  *    a reference) is refused when they are linked.
  */
 import { CaissonError } from '../../base/errors.ts'
-import type { CoreImport, CoreManifest, CoreType } from './core-manifest.ts'
+import type { CoreImport, CoreManifest, CoreSignature, CoreType } from './core-manifest.ts'
 
 type AnyFunction = (...args: readonly unknown[]) => unknown
 
@@ -81,14 +81,21 @@ export class ModuleCrossings {
   }
 }
 
-function refuseCarriers(wanted: CoreImport, value: unknown): void {
-  const { params = [], results = [] } = wanted.signature ?? {}
-  const types: readonly CoreType[] = [...params, ...results]
+/** Whether a function could go from one module to another in it, beside a table. @param value a global, of one */
+export function carriesReferences({ signature }: Pick<CoreImport, 'signature'>, value: unknown): boolean {
   const held = value instanceof WebAssembly.Global ? heldBy(value) : undefined
-  const carries =
-    wanted.kind === 'table' || types.includes('ref') || typeof held === 'function' || held === null
+  return typesOf(signature).includes('ref') || typeof held === 'function' || held === null
+}
+
+/** Of what a function takes and gives. */
+export function typesOf({ params = [], results = [] }: Partial<CoreSignature> = {}): readonly CoreType[] {
+  return [...params, ...results]
+}
+
+function refuseCarriers(wanted: CoreImport, value: unknown): void {
+  const carries = wanted.kind === 'table' || carriesReferences(wanted, value)
   // A vector cannot pass through the function that counts.
-  if (!carries && !types.includes('v128')) return
+  if (!carries && !typesOf(wanted.signature).includes('v128')) return
   throw new CaissonError(
     'unsupported',
     `A module that can be suspended shares ${JSON.stringify(`${wanted.module}.${wanted.name}`.slice(0, 120))} with another module: code of that one could be in its way. Prepare it without suspends.`,

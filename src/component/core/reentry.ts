@@ -6,10 +6,11 @@
  *
  * Invariants
  * 1. Functions of the module that others import are counted while they are at work (`open`). The guest does not wait then.
- * 2. What cannot be counted, calls through a table that it has in common with another module, is found when they are
- *    linked (`isHidden`).
+ * 2. What cannot be counted, calls through a table that it has in common with another module, or through references that
+ *    it could have given away, is found when they are linked (`isHidden`).
  */
 import type { CoreManifest } from './core-manifest.ts'
+import { carriesReferences, typesOf } from './module-crossings.ts'
 
 type AnyFunction = (...args: readonly unknown[]) => unknown
 type Given = Readonly<Record<string, Readonly<Record<string, unknown>>>>
@@ -17,9 +18,17 @@ type Given = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 /** The canonical ABI's own: nothing that these call may wait. */
 const ALLOCATOR = /^cabi_/
 
+/** A function, or a global, of the module that is unwound. */
+interface Counted {
+  readonly name: string
+  /** What others are given in its place; itself where it cannot be counted. */
+  readonly given: unknown
+  readonly isHidden: boolean
+}
+
 export class Reentry {
   /** By the functions of the module that is unwound. */
-  readonly #counted = new Map<unknown, { readonly name: string; readonly call: unknown }>()
+  readonly #counted = new Map<unknown, Counted>()
   readonly #tables = new Map<WebAssembly.Table, { readonly isOwn: boolean }>()
   readonly #names = new Set<string>()
   #isHidden = false
@@ -48,6 +57,11 @@ export class Reentry {
   /** Before a module is linked. @returns what it is given */
   link(manifest: CoreManifest, given: Given): Given {
     const isOwn = manifest.suspends.length > 0
+    if (
+      isOwn &&
+      manifest.imports.some((wanted) => carriesReferences(wanted, given[wanted.module]?.[wanted.name]))
+    )
+      this.#isHidden = true
     const all: Record<string, Record<string, unknown>> = Object.create(null)
     for (const [module, items] of Object.entries(given)) {
       const own: Record<string, unknown> = Object.create(null)
@@ -63,11 +77,12 @@ export class Reentry {
     for (const { name, kind, signature } of manifest.exports) {
       const item = exports[name]
       if (item instanceof WebAssembly.Table) this.#share(item, isOwn)
-      if (!isOwn || kind !== 'function') continue
+      if (!isOwn || (kind !== 'function' && kind !== 'global')) continue
       // A vector cannot pass through the function that counts.
-      const types = [...(signature?.params ?? []), ...(signature?.results ?? [])]
-      const call = types.includes('v128') ? item : this.#count(item as AnyFunction)
-      this.#counted.set(item, { name, call })
+      const isHidden =
+        carriesReferences({ ...(signature && { signature }) }, item) || typesOf(signature).includes('v128')
+      const given = kind === 'global' || isHidden ? item : this.#count(item as AnyFunction)
+      this.#counted.set(item, { name, given, isHidden })
     }
   }
 
@@ -75,9 +90,9 @@ export class Reentry {
     if (item instanceof WebAssembly.Table) this.#share(item, isOwn)
     const known = isOwn ? undefined : this.#counted.get(item)
     if (known === undefined) return item
-    if (!ALLOCATOR.test(known.name)) this.#names.add(known.name)
-    if (known.call === item) this.#isHidden = true
-    return known.call
+    if (known.isHidden) this.#isHidden = true
+    if (typeof item === 'function' && !ALLOCATOR.test(known.name)) this.#names.add(known.name)
+    return known.given
   }
 
   #share(table: WebAssembly.Table, isOwn: boolean): void {
