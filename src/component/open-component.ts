@@ -10,6 +10,16 @@ export interface CallOptions {
   readonly stopAtCall?: number
 }
 
+export interface GoOnOptions extends Pick<CallOptions, 'signal'> {
+  /** Answers to pending calls, by hand: for calls in doubt of which somebody knows how they ended. They pass the gate. */
+  readonly answers?: readonly ({ readonly id: number } & (
+    | { readonly value: unknown }
+    | { readonly error: unknown }
+  ))[]
+  /** Ids of calls in doubt that are to be made again. */
+  readonly confirm?: readonly number[]
+}
+
 export interface OpenComponent extends Disposable {
   /** Names of functions as `call` takes them, with their types. */
   readonly exports: readonly { readonly name: string; readonly type: FunctionType }[]
@@ -28,9 +38,10 @@ export interface OpenComponent extends Disposable {
   call(name: string, args?: readonly unknown[], options?: CallOptions): Promise<ComponentOutcome>
   /**
    * Goes on with a call that is parked, of this instance or of the checkpoint that it was opened from.
-   * @throws CaissonError `invalid_argument` where none is
+   * @throws CaissonError `invalid_argument` where none is; `unknown_call`, `invalid_result`, `result_too_large`,
+   *   `value_refused`, `value_too_deep` for decisions over what is not pending, or could not be: it stays parked
    */
-  goOn(options?: Pick<CallOptions, 'signal'>): Promise<ComponentOutcome>
+  goOn(options?: GoOnOptions): Promise<ComponentOutcome>
   /** Whether a call is parked, and `goOn` goes on with it. */
   readonly waits: boolean
   /**

@@ -207,7 +207,7 @@ export function checkRepeatOptions(options: RepeatOptions): void {
   checkOptions(options, REPEAT)
 }
 
-function isListOfAnswers(value: unknown): boolean {
+export function isListOfAnswers(value: unknown): boolean {
   return (
     Array.isArray(value) &&
     value.every(
@@ -258,7 +258,7 @@ function isScope(value: unknown): boolean {
   )
 }
 
-function isListOfCalls(value: unknown): boolean {
+export function isListOfCalls(value: unknown): boolean {
   return Array.isArray(value) && value.every((call) => Number.isSafeInteger(call) || typeof call === 'string')
 }
 

@@ -37,19 +37,39 @@ export async function knownCalls(
   stop: Stop,
   { answers = [], confirm = [], decisions = [] }: Pick<ResumeOptions, 'answers' | 'confirm' | 'decisions'>,
 ): Promise<KnownCalls> {
-  const recorded = new Map(record.open.map((intent) => [intent.id, intent]))
+  const known: KnownCalls = {
+    answers: record.undelivered.map(deliveryOf),
+    recorded: new Map(record.open.map((intent) => [intent.id, intent])),
+    inDoubt: new Set(record.open.filter((intent) => !mayRepeat(intent, gate)).map(({ id }) => id)),
+  }
+  return decidedCalls(known, pending, gate, stop, { answers, confirm }, () =>
+    checkDecisions(decisions, record, pending, gate, stop),
+  )
+}
+
+/**
+ * What is known by now, of what was known and what somebody decided.
+ * @param check what else has to be right before the first answer is taken
+ * @throws CaissonError as `knownCalls`
+ */
+export async function decidedCalls(
+  known: KnownCalls,
+  pending: readonly PendingCall[],
+  gate: Gate,
+  stop: Stop,
+  { answers = [], confirm = [] }: Pick<ResumeOptions, 'answers' | 'confirm'>,
+  check: () => Promise<void> = () => Promise.resolve(),
+): Promise<KnownCalls> {
   const confirmed = confirm.map((one) => confirmedId(one, pending))
-  const answered = await checkedAnswers(answers, record, pending, gate, stop)
-  await checkDecisions(decisions, record, pending, gate, stop)
-  const deliveries = record.undelivered.map(deliveryOf)
+  const answered = await checkedAnswers(answers, known, pending, gate, stop)
+  await check()
+  const deliveries = [...known.answers]
   for (const [call, answer] of answered) {
-    deliveries.push(await answerByHand(answer, call, recorded, gate, stop))
+    deliveries.push(await answerByHand(answer, call, known.recorded, gate, stop))
   }
   const decided = new Set([...confirmed, ...[...answered.keys()].map(({ id }) => id)])
-  const inDoubt = record.open
-    .filter((intent) => !decided.has(intent.id) && !mayRepeat(intent, gate))
-    .map(({ id }) => id)
-  return { answers: deliveries, recorded, inDoubt: new Set(inDoubt) }
+  const inDoubt = [...known.inDoubt].filter((id) => !decided.has(id))
+  return { answers: deliveries, recorded: known.recorded, inDoubt: new Set(inDoubt) }
 }
 
 /** What is repeatable now, and was when it was let in: what an earlier implementation did with the key, nobody knows. */
@@ -59,12 +79,12 @@ function mayRepeat({ capability, effect, repeatable = effect === 'read' }: Inten
 
 async function checkedAnswers(
   answers: readonly HandAnswer[],
-  record: RunRecord,
+  { answers: deliveries }: KnownCalls,
   pending: readonly PendingCall[],
   gate: Gate,
   stop: Stop,
 ): Promise<ReadonlyMap<PendingCall, HandAnswer>> {
-  const known = new Set(record.undelivered.map(({ id }) => id))
+  const known = new Set(deliveries.map(({ answer }) => answer.id))
   const checked = new Map<PendingCall, HandAnswer>()
   for (const answer of answers) {
     const { id } = answer
@@ -121,7 +141,7 @@ async function checkDecisions(
 async function answerByHand(
   answer: HandAnswer,
   call: PendingCall,
-  recorded: ReadonlyMap<number, IntentEntry>,
+  recorded: KnownCalls['recorded'],
   gate: Gate,
   stop: Stop,
 ): Promise<Delivery> {

@@ -218,4 +218,34 @@ describe('a checkpoint', () => {
     expect(made).toBe(0)
     expect(await first.goOn()).toMatchObject({ status: 'completed', value: { tag: 'ok', val: 'made 1' } })
   })
+
+  it('of a call in doubt is decided by hand: answered, or made again, and by nothing else', async () => {
+    let made = 0
+    const write = capability({ ...echo, effect: 'write', invoke: async () => `made ${++made}` })
+    const bytes = await readSample('tool-as')
+    await using runtime = await openRuntime({ capabilities: [write] })
+    const first = await runtime.openComponent(bytes, GRANTED)
+    await first.call('run', ['a\nb'], { stopAtCall: 1 })
+    const from = await first.checkpoint()
+    const inDoubt = () => runtime.openComponent(bytes, { ...GRANTED, from })
+    const answered = await inDoubt()
+    for (const [options, code] of [
+      [{ answers: [{ id: 2, value: 'x' }] }, 'unknown_call'],
+      [{ answers: [{ id: 1, value: 5 }] }, 'invalid_result'],
+      [{ confirm: [7] }, 'unknown_call'],
+      [{ answers: [null] }, 'invalid_argument'],
+      [{ decisions: [] }, 'invalid_argument'],
+    ] as const)
+      await expect(answered.goOn(options as object)).rejects.toMatchObject({ code })
+    expect([answered.waits, made]).toEqual([true, 0])
+    expect(await answered.goOn({ answers: [{ id: 1, value: 'known' }] })).toMatchObject({
+      status: 'completed',
+      value: { val: 'known\nmade 1' },
+    })
+    const confirmed = await inDoubt()
+    expect(await confirmed.goOn({ confirm: [1] })).toMatchObject({ value: { val: 'made 2\nmade 3' } })
+    const failed = await inDoubt()
+    const error = new Error('It did not happen.')
+    expect(await failed.goOn({ answers: [{ id: 1, error }] })).toMatchObject({ value: { tag: 'err' } })
+  })
 })

@@ -10,16 +10,18 @@
 
 import { DISPOSE } from '../../base/disposal.ts'
 import { CaissonError } from '../../base/errors.ts'
+import { anAbortSignal, checkOptions, type OptionChecks } from '../../base/option-checks.ts'
 import type { Answer } from '../../capability/call.ts'
 import type { Delivery } from '../../capability/delivery.ts'
 import type { Gate } from '../../capability/gate.ts'
+import { StopSource } from '../../capability/stop.ts'
 import { CallMachine } from '../../component/call-machine.ts'
 import type { CapabilityCalls } from '../../component/capability-calls.ts'
 import { type ComponentCapture, captureComponent, captureDigest } from '../../component/component-capture.ts'
 import type { ComponentInstance } from '../../component/component-instance.ts'
 import type { ComponentOutcome } from '../../component/component-outcome.ts'
 import type { ModuleClock } from '../../component/module/module-clock.ts'
-import type { CallOptions, OpenComponent } from '../../component/open-component.ts'
+import type { CallOptions, GoOnOptions, OpenComponent } from '../../component/open-component.ts'
 import { type DriveOptions, driveSession, type KnownCalls } from '../../machine/driver.ts'
 import type { RunEnd } from '../../machine/outcome.ts'
 import { Session } from '../../machine/session.ts'
@@ -31,7 +33,9 @@ import type { PageTools } from '../../ports/page-tools.ts'
 import type { WasiHost, WasiOutput } from '../../ports/wasi-host.ts'
 import { PageTree } from '../../snapshot/page-tree.ts'
 import { measureValue } from '../../values/copy-value.ts'
+import { isListOfAnswers, isListOfCalls } from '../check-options.ts'
 import type { CheckpointOwner, Checkpoints } from '../checkpoints.ts'
+import { decidedCalls } from '../known-calls.ts'
 import { callOutcome } from './call-outcome.ts'
 
 export interface HeldComponentParts {
@@ -70,6 +74,12 @@ interface Run {
   parked: SessionState | undefined
   /** What became of its calls where it was parked; undefined for one that comes from a checkpoint. */
   known?: KnownCalls
+}
+
+const GO_ON: OptionChecks<GoOnOptions> = {
+  signal: anAbortSignal,
+  answers: [isListOfAnswers, 'a list of answers: { id, value } or { id, error }'],
+  confirm: [isListOfCalls, 'a list of ids of calls'],
 }
 
 const NO_OUTPUT: WasiOutput = { bytes: new Uint8Array(0), droppedBytes: 0 }
@@ -140,11 +150,23 @@ export class HeldComponent implements OpenComponent {
     return this.#drive(run, { ...start, nowMs: this.#nowMs }, options)
   }
 
-  async goOn(options: Pick<CallOptions, 'signal'> = {}): Promise<ComponentOutcome> {
+  async goOn(options: GoOnOptions = {}): Promise<ComponentOutcome> {
+    checkOptions(options, GO_ON)
     const run = this.#run
     if (run?.parked === undefined)
       throw new CaissonError('invalid_argument', 'The component is parked in no call.')
-    return this.#drive(run, this.#parts.start, options)
+    const { gate, start } = this.#parts
+    const { machine, parked } = run
+    // Nobody else goes on with it meanwhile.
+    run.parked = undefined
+    try {
+      const stop = new StopSource()
+      run.known = await decidedCalls(run.known ?? this.#known(machine), machine.pending, gate, stop, options)
+    } finally {
+      run.parked = parked
+    }
+    if (this.#run !== run) throw new CaissonError('isolate_destroyed', 'The component was disposed.')
+    return this.#drive(run, start, options)
   }
 
   async #drive(
