@@ -28,7 +28,6 @@ import type { ComponentEnd, ComponentOutcome } from './component-outcome.ts'
 import { exportedFunctions, unknownExport } from './component-shape.ts'
 import { ComponentWait } from './component-wait.ts'
 import { Reentry } from './core/reentry.ts'
-import { stackSwitching } from './core/stack-switching.ts'
 import type { GuestControl, LateControl } from './guest-control.ts'
 import { HeldStack } from './held-stack.ts'
 import type { OtherWaits } from './import-wait.ts'
@@ -108,7 +107,7 @@ export class ComponentInstance
     const { limits, control, restores } = options
     this.#prepared = prepared
     this.#options = options
-    if (options.waits?.by === 'held') this.#held = heldStack()
+    if (options.waits?.by === 'held') this.#held = HeldStack.open()
     this.#meter = new InstanceMeter(limits, options.monotonic)
     const { gauge } = this.#meter
     this.#domain = new FaultDomain(
@@ -376,14 +375,13 @@ export class ComponentInstance
   #host(): LinkHost {
     const { imports, waits } = this.#options
     const mayWait = this.#prepared.cores.some(({ manifest }) => manifest.suspends.length > 0)
-    const by = waits?.by
+    const by = waits?.by === 'held' ? this.#held : waits?.by
     const parts = {
       imports,
       meter: this.#meter,
       domain: this.#domain,
       wait: mayWait ? this.#wait : undefined,
-      other: by === 'held' ? this.#held : by,
-      isAwaited: waits && ((wanted: Parameters<OtherWaits['isAwaited']>[0]) => waits.isAwaited(wanted)),
+      other: waits && by && { by, isAwaited: waits.isAwaited },
     }
     return {
       domain: this.#domain,
@@ -490,13 +488,6 @@ export class ComponentInstance
         this.#domain.fail(error)
       }
   }
-}
-
-/** @throws CaissonError `unsupported` */
-function heldStack(): HeldStack {
-  const switching = stackSwitching()
-  if (switching !== undefined) return new HeldStack(switching)
-  throw new CaissonError('unsupported', 'This engine cannot hold the stack of a component (JSPI).')
 }
 
 function ended(): CaissonError {

@@ -9,7 +9,7 @@
  */
 import { CaissonError } from '../base/errors.ts'
 import type { SuspendingImport } from './core/core-manifest.ts'
-import type { StackSwitching } from './core/stack-switching.ts'
+import { type StackSwitching, stackSwitching } from './core/stack-switching.ts'
 import type { ImportWait, MakeAnswer } from './import-wait.ts'
 import { type CoreFunction, SUSPENDED } from './link/component-function.ts'
 import { stuckIn } from './stuck-in.ts'
@@ -25,7 +25,14 @@ export class HeldStack implements ImportWait {
   /** Told when the guest waits again. */
   #waits: (() => void) | undefined
 
-  constructor(switching: StackSwitching) {
+  /** @throws CaissonError `unsupported` where the engine holds no stacks */
+  static open(): HeldStack {
+    const switching = stackSwitching()
+    if (switching !== undefined) return new HeldStack(switching)
+    throw new CaissonError('unsupported', 'This engine cannot hold the stack of a component (JSPI).')
+  }
+
+  private constructor(switching: StackSwitching) {
     this.#switching = switching
   }
 

@@ -17,5 +17,5 @@ export interface OtherWaits {
   /** `held`: its stack is held by the engine. */
   readonly by: 'held' | ImportWait
   /** Whether an import may be answered later. */
-  isAwaited(wanted: Pick<ImportedFunction, 'interface' | 'name'>): boolean
+  readonly isAwaited: (wanted: Pick<ImportedFunction, 'interface' | 'name'>) => boolean
 }

@@ -16,9 +16,8 @@ export interface InstanceImportsParts {
   readonly domain: FaultDomain
   /** Left out where no module was prepared to wait. */
   readonly wait: ComponentWait | undefined
-  /** Instead of it, in imports that are answered later. */
-  readonly other: ImportWait | undefined
-  readonly isAwaited: OtherWaits['isAwaited'] | undefined
+  /** Instead of it, in imports that may be answered later. */
+  readonly other: { readonly by: ImportWait; readonly isAwaited: OtherWaits['isAwaited'] } | undefined
 }
 
 /**
@@ -48,7 +47,7 @@ export function missingOf(
 
 /** A function of the host: it may answer later where the guest can wait. */
 export function importedFunction(
-  { imports, meter, domain, wait, other, isAwaited }: InstanceImportsParts,
+  { imports, meter, domain, wait, other }: InstanceImportsParts,
   path: string,
   name: string,
   type: FunctionType,
@@ -63,13 +62,14 @@ export function importedFunction(
     },
   }
   const at = { module: path, name }
-  if (other !== undefined && isAwaited?.({ interface: path, name }) === true) {
+  if (other?.isAwaited({ interface: path, name }) === true) {
+    const { by } = other
     return {
       ...plain,
       wait: {
         enter: (core) => core,
-        suspend: () => other.suspend(at, domain.nesting),
-        lowered: (core) => other.add?.(core),
+        suspend: () => by.suspend(at, domain.nesting),
+        lowered: (core) => by.add?.(core),
       },
     }
   }

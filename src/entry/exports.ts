@@ -30,6 +30,7 @@ export type { PreparedCacheOptions } from '../component/core/prepared-cache.ts'
 export type { ModuleResult } from '../component/module/module-end.ts'
 export type {
   CallOptions as ComponentCallOptions,
+  GoOnOptions as ComponentGoOnOptions,
   LiveComponent,
   OpenComponent as ComponentInstance,
 } from '../component/open-component.ts'

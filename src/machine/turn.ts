@@ -2,7 +2,7 @@
  * A guest is a machine that takes turns: `start` or `settle` in, a `Turn` out.
  *
  * Invariants
- * 1. Between turns no wasm frame of the guest is live.
+ * 1. Between turns no wasm frame of the guest is live, or the engine holds them: what cannot be captured says so.
  * 2. A turn that exceeds a limit ends `exhausted` and delivers none of the calls that it asked for.
  * 3. After `completed`, `failed` or `exhausted` the machine takes no further turn.
  * 4. The only calls inside a turn are those of `sync` capabilities.
