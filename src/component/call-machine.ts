@@ -18,8 +18,9 @@ import type {
   TurnEnd,
 } from '../machine/turn.ts'
 import type { CapabilityCalls } from './capability-calls.ts'
-import { type ComponentInstance, type TurnOutcome, WAITING } from './component-instance.ts'
+import type { ComponentInstance } from './component-instance.ts'
 import type { ComponentEnd } from './component-outcome.ts'
+import { type TurnOutcome, WAITING } from './instance-turns.ts'
 import type { ModuleClock } from './module/module-clock.ts'
 import { GivenUp } from './repeated-answers.ts'
 

@@ -1,17 +1,12 @@
 /**
  * An instance of a component: its exports, called one after the other.
  *
- * Invariants
- * 1. Guest code runs only between `begin` and `end` of the gauge: what it does is counted against the limits of the
- *    instance, its start functions included.
- * 2. One call at a time. A second one, from anywhere, is refused (`busy`) and changes nothing.
- * 3. After a trap, an exhausted limit, an exit or a broken import the instance is over: nothing of it runs again.
- * 4. Arguments are checked before anything reaches the guest: a refused call leaves the instance as it was.
- * 5. A call starts from a shallow host stack: there is an `await` between the caller and the guest.
- * 6. A call that waits keeps the instance busy; no frame of the guest is live meanwhile (`component-wait.ts`), or they
- *    are held by the engine (`held-stack.ts`).
+ * Invariants (beside those of its turns)
+ * 1. One call at a time. A second one, from anywhere, is refused (`busy`) and changes nothing.
+ * 2. Arguments are checked before anything reaches the guest: a refused call leaves the instance as it was.
+ * 3. A call starts from a shallow host stack: there is an `await` between the caller and the guest.
  *
- * What it is made of stands beside it: its counters (`instance-meter.ts`), core modules (`instance-cores.ts`), imports
+ * What it is made of stands beside it: its turns (`instance-turns.ts`), counters (`instance-meter.ts`), core modules (`instance-cores.ts`), imports
  * (`instance-imports.ts`), ends (`instance-end.ts`) and what is captured of it (`instance-parts.ts`).
  */
 import { DISPOSE } from '../base/disposal.ts'
@@ -26,20 +21,19 @@ import type { FunctionType } from './abi/wit-type.ts'
 import type { ComponentImports } from './component-imports.ts'
 import type { ComponentEnd, ComponentOutcome } from './component-outcome.ts'
 import { exportedFunctions, unknownExport } from './component-shape.ts'
-import { ComponentWait } from './component-wait.ts'
-import { Reentry } from './core/reentry.ts'
 import type { GuestControl, LateControl } from './guest-control.ts'
 import { HeldStack } from './held-stack.ts'
 import type { OtherWaits } from './import-wait.ts'
 import { InstanceCores } from './instance-cores.ts'
-import { endOf, startProblem } from './instance-end.ts'
+import { startProblem } from './instance-end.ts'
 import { checkImports, importedFunction, importedResource } from './instance-imports.ts'
 import { InstanceMeter } from './instance-meter.ts'
 import { capturedGuest, type InstanceParts } from './instance-parts.ts'
-import { type CallSteps, type ComponentFunction, SUSPENDED } from './link/component-function.ts'
+import { InstanceTurns, type TurnOutcome } from './instance-turns.ts'
+import type { ComponentFunction } from './link/component-function.ts'
 import { FaultDomain } from './link/fault-domain.ts'
 import { type LinkHost, linkComponent } from './link/link-component.ts'
-import type { CoreExports } from './link/link-scope.ts'
+import type { CoreExports, LinkedInstance } from './link/link-scope.ts'
 import type { CallOptions, OpenComponent } from './open-component.ts'
 import type { PreparedComponent } from './prepare-component.ts'
 
@@ -57,15 +51,6 @@ export interface ComponentInstanceOptions {
   /** How it waits where it was not prepared to leave its stack. */
   readonly waits?: OtherWaits
 }
-
-/** A call that waits for the answer of an import. */
-export interface Waiting {
-  readonly status: 'waiting'
-}
-
-export type TurnOutcome = ComponentEnd | Waiting
-
-export const WAITING: Waiting = { status: 'waiting' }
 
 /**
  * Links and starts a component.
@@ -90,18 +75,11 @@ export class ComponentInstance
   readonly #meter: InstanceMeter
   readonly #domain: FaultDomain
   readonly #cores: InstanceCores
-  readonly #reentry = new Reentry()
-  readonly #wait = new ComponentWait(this.#reentry)
   readonly #held: HeldStack | undefined
+  readonly #turns: InstanceTurns
   readonly #handles: HandleTable[] = []
   readonly #resources: LiveResource[] = []
-  /** Of a call that waits. */
-  #target: ComponentFunction | undefined
   #functions: ReadonlyMap<string, ComponentFunction> = new Map()
-  #state: 'idle' | 'busy' | 'over' = 'idle'
-  /** Whether code of the guest may be on the stack: it is busy also before that, and while it waits. */
-  #inTurn = false
-  #isDisposed = false
 
   constructor(prepared: PreparedComponent, options: ComponentInstanceOptions) {
     const { limits, control, restores } = options
@@ -114,13 +92,21 @@ export class ComponentInstance
       { bytes: Math.min(limits.bytesIn, limits.bytesOut), nodes: DEFAULT_VALUE_LIMITS.nodes },
       () => gauge.halt('fault'),
     )
+    this.#turns = new InstanceTurns({
+      meter: this.#meter,
+      domain: this.#domain,
+      limits,
+      monotonic: options.monotonic,
+      held: this.#held,
+      onLetGo: () => this.#letGo(),
+    })
     this.#cores = new InstanceCores({
       cores: prepared.cores,
       meter: this.#meter,
       memoryBytes: limits.memoryBytes,
       starts: restores !== true,
       made: (core) => {
-        if (core.manifest.suspends.length > 0) this.#wait.attach(core)
+        if (core.manifest.suspends.length > 0) this.#turns.wait.attach(core)
       },
     })
     const own: GuestControl = { gauge, end: (error) => this.#domain.fail(error) }
@@ -134,24 +120,17 @@ export class ComponentInstance
 
   /** Whether it takes a call now. */
   get state(): 'idle' | 'busy' | 'over' {
-    return this.#state
+    return this.#turns.state
   }
 
   /** Links the component and runs the start functions of its modules. Called once, by `openComponentInstance`. */
   async start(): Promise<void> {
-    this.#state = 'busy'
-    const { starts } = this.#options
-    if (starts === undefined) this.#begin()
-    else this.#meter.begin(starts.deadline, starts.aborted)
-    this.#inTurn = true
     try {
-      const linked = await linkComponent(this.#prepared.parsed.root, this.#host())
-      this.#functions = new Map(exportedFunctions(linked))
-      this.#state = 'idle'
+      const link = (): Promise<LinkedInstance> => linkComponent(this.#prepared.parsed.root, this.#host())
+      this.#functions = new Map(exportedFunctions(await this.#turns.start(this.#options.starts, link)))
     } catch (error) {
-      this.#state = 'over'
       if (CaissonError.is(error)) throw error
-      const end = this.#endOf(error)
+      const end = this.#turns.endOf(error)
       throw new CaissonError('corrupted', `The component did not start: ${startProblem(end)}`, {
         details: {
           ...(end.status === 'exhausted' ? { limit: end.limit } : { status: end.status }),
@@ -159,9 +138,6 @@ export class ComponentInstance
         },
         cause: this.#domain.fault,
       })
-    } finally {
-      this.#inTurn = false
-      this.#meter.pause()
     }
   }
 
@@ -180,7 +156,7 @@ export class ComponentInstance
     const checked = this.#check(target, args)
     const { signal } = options
     if (signal?.aborted === true) throw new CaissonError('aborted', 'The call was aborted before it began.')
-    this.#state = 'busy'
+    this.#turns.reserve()
     // A shallow stack below the guest, whatever stands above.
     await Promise.resolve()
     // Meanwhile it may have been disposed, or a destructor of a resource may have ended it.
@@ -204,107 +180,23 @@ export class ComponentInstance
 
   /** Begins a call that may wait. @param args checked */
   enter(name: string, args: readonly unknown[], control: TurnControl): TurnOutcome | Promise<TurnOutcome> {
-    const target = this.#free(name)
-    const { steps } = target
-    const held = this.#held
-    this.#wait.begin(steps?.core)
-    // Nothing with handles can wait: a frame of the host stays below it.
-    if (steps === undefined) return this.#turn(target, control, () => ({ value: target.call(args) }))
-    if (held !== undefined)
-      return this.#heldTurn(target, steps, control, () => held.enter(steps.core, steps.begin(args)))
-    return this.#turn(target, control, () => this.#ended(steps, steps.core(...steps.begin(args))))
+    return this.#turns.enter(this.#free(name), args, control)
   }
 
   /** The call that waits goes on. @param answer makes the import's result */
   resume(answer: () => unknown, control: TurnControl): TurnOutcome | Promise<TurnOutcome> {
-    if (this.#state === 'over') throw ended()
-    const target = this.#target
-    const steps = target?.steps
-    if (target === undefined || steps === undefined)
-      throw new CaissonError('invalid_argument', 'The component does not wait.')
-    const held = this.#held
-    if (held !== undefined) return this.#heldTurn(target, steps, control, () => held.resume(answer))
-    this.#wait.begin(steps.core)
-    return this.#turn(target, control, () => {
-      this.#wait.rewind(answer)
-      return this.#ended(steps, steps.core(...steps.blank))
-    })
+    if (this.state === 'over') throw ended()
+    return this.#turns.resume(answer, control)
   }
 
   /** Which import the call waits in. */
-  get waitsIn(): { readonly interface: string; readonly name: string } | undefined {
-    const at = this.#wait.suspension?.at ?? this.#held?.at
-    return at && { interface: at.module, name: at.name }
+  get waitsIn(): InstanceTurns['waitsIn'] {
+    return this.#turns.waitsIn
   }
 
   /** Whether frames of it wait that are held by the engine: there is more of it than can be captured. */
   get holdsStack(): boolean {
-    return this.#held?.at !== undefined
-  }
-
-  #ended(steps: CallSteps, returned: unknown): { readonly value: unknown } | undefined {
-    this.#domain.checkAlive()
-    return this.#wait.finishUnwind() ? undefined : { value: steps.end(returned) }
-  }
-
-  /** @param act undefined where the guest waits */
-  #turn(
-    target: ComponentFunction,
-    control: TurnControl,
-    act: () => { readonly value: unknown } | undefined,
-  ): TurnOutcome {
-    this.#beginTurn(target, control)
-    let end: TurnOutcome
-    try {
-      const done = act()
-      end = done === undefined ? WAITING : { status: 'completed', value: done.value }
-    } catch (error) {
-      end = this.#endOf(error)
-    }
-    return this.#endTurn(end)
-  }
-
-  /** A turn that is over when the promise of `act` is settled: where stacks are held. */
-  async #heldTurn(
-    target: ComponentFunction,
-    steps: CallSteps,
-    control: TurnControl,
-    act: () => Promise<unknown>,
-  ): Promise<TurnOutcome> {
-    this.#beginTurn(target, control)
-    let end: TurnOutcome
-    try {
-      const returned = await act()
-      this.#domain.checkAlive()
-      end = returned === SUSPENDED ? WAITING : { status: 'completed', value: steps.end(returned) }
-    } catch (error) {
-      end = this.#endOf(error)
-    }
-    return this.#endTurn(end)
-  }
-
-  #beginTurn(target: ComponentFunction, { deadline, aborted }: TurnControl): void {
-    this.#state = 'busy'
-    this.#target = target
-    this.#meter.begin(deadline, aborted)
-    this.#domain.budget.reset()
-    this.#domain.nesting = 0
-    this.#reentry.reset()
-    this.#inTurn = true
-  }
-
-  #endTurn(came: TurnOutcome): TurnOutcome {
-    let end = came
-    this.#inTurn = false
-    this.#meter.checkMemory()
-    this.#meter.pause()
-    if (this.#isDisposed) this.#letGo()
-    const isAlive = end.status === 'completed' || end.status === 'waiting'
-    if (isAlive && this.#meter.gauge.stopReason !== undefined) end = this.#endOf(undefined)
-    if (end.status === 'waiting') return end
-    this.#target = undefined
-    this.#state = end.status === 'completed' ? 'idle' : 'over'
-    return end
+    return this.#turns.holdsStack
   }
 
   /** A call that cannot wait, from its begin to its end. */
@@ -319,7 +211,7 @@ export class ComponentInstance
       deadline: begun + limits.wallMs,
       ...(signal && { aborted: (): boolean => signal.aborted }),
     }
-    const end = this.#turn(target, control, () => ({ value: target.call(args) }))
+    const end = this.#turns.run(target, args, control)
     const wallMs = Math.round((monotonic() - begun) * 1_000) / 1_000
     const usage = { fuel: this.fuelUsed, memoryBytes: this.memoryBytes, wallMs }
     return Object.assign(end as ComponentEnd, { usage })
@@ -337,25 +229,21 @@ export class ComponentInstance
 
   /** Takes up a call of a captured instance that waits. @throws CaissonError `corrupted` */
   goOn(name: string): void {
-    const target = this.#functions.get(name)
-    if (target?.steps === undefined || this.#wait.suspension === undefined)
-      throw new CaissonError('corrupted', 'The captured component waits in no call of its own.')
-    this.#target = target
-    this.#state = 'busy'
+    this.#turns.takeUp(this.#functions.get(name))
   }
 
   /** Between two turns. */
   get parts(): InstanceParts {
-    const guest = capturedGuest(this.#cores.all, this.#state === 'over', this.#meter, this.#wait)
+    const guest = capturedGuest(this.#cores.all, this.state === 'over', this.#meter, this.#turns.wait)
     return { guest, handles: this.#handles, resources: this.#resources }
   }
 
   /** The export of that name, where it can be called now. @throws CaissonError `not_found`, `busy`, `isolate_destroyed` */
   #free(name: string): ComponentFunction {
-    if (this.#state === 'over') throw ended()
+    if (this.state === 'over') throw ended()
     const target = this.#functions.get(name)
     if (target === undefined) throw unknownExport(name, [...this.#functions.keys()])
-    if (this.#state === 'busy')
+    if (this.state === 'busy')
       throw new CaissonError('busy', 'The component is inside a call; it takes one call at a time.')
     return target
   }
@@ -367,11 +255,6 @@ export class ComponentInstance
     return checkArguments(type.params, args, budget)
   }
 
-  #begin(): void {
-    const { limits, monotonic } = this.#options
-    this.#meter.begin(monotonic() + limits.wallMs, undefined)
-  }
-
   #host(): LinkHost {
     const { imports, waits } = this.#options
     const mayWait = this.#prepared.cores.some(({ manifest }) => manifest.suspends.length > 0)
@@ -380,7 +263,7 @@ export class ComponentInstance
       imports,
       meter: this.#meter,
       domain: this.#domain,
-      wait: mayWait ? this.#wait : undefined,
+      wait: mayWait ? this.#turns.wait : undefined,
       other: waits && by && { by, isAwaited: waits.isAwaited },
     }
     return {
@@ -388,7 +271,7 @@ export class ComponentInstance
       instantiate: (module, given) => this.#instantiate(module, given, mayWait),
       func: (path, name, type) => importedFunction(parts, path, name, type),
       resource: (path, name) => importedResource(imports, path, name),
-      runDestructor: (act) => this.#runDestructor(act),
+      runDestructor: (act) => this.#turns.runDestructor(act),
       handlesMade: (handles) => void this.#handles.push(handles),
       resourceMade: (resource) => void this.#resources.push(resource),
     }
@@ -402,54 +285,10 @@ export class ComponentInstance
     const manifest = this.#prepared.cores[module]?.manifest
     if (this.#held !== undefined) return this.#cores.instantiate(module, this.#held.imports(given))
     if (!mayUnwind || manifest === undefined) return this.#cores.instantiate(module, given)
-    const exports = await this.#cores.instantiate(module, this.#reentry.link(manifest, given))
-    this.#reentry.made(manifest, exports)
+    const { reentry } = this.#turns
+    const exports = await this.#cores.instantiate(module, reentry.link(manifest, given))
+    reentry.made(manifest, exports)
     return exports
-  }
-
-  /**
-   * Also a destructor that the embedder asks for runs under limits, and ends the instance where it fails: whoever asked
-   * is not told by an error, which an import could keep to itself.
-   */
-  #runDestructor(act: () => void): void {
-    const before = this.#state
-    if (before === 'over') return
-    if (this.waitsIn !== undefined) throw new CaissonError('busy', 'The component waits inside of a call.')
-    if (this.#inTurn) {
-      this.#contained(act)
-      return
-    }
-    this.#state = 'busy'
-    this.#inTurn = true
-    this.#begin()
-    this.#contained(act)
-    this.#inTurn = false
-    this.#meter.checkMemory()
-    this.#meter.pause()
-    if (this.#meter.gauge.stopReason !== undefined) this.#endOf(undefined)
-    this.#state = this.#domain.over ? 'over' : before
-  }
-
-  /** Nothing can wait in it: this frame stays below it. */
-  #contained(act: () => void): void {
-    this.#domain.nesting += 1
-    try {
-      act()
-    } catch (error) {
-      this.#domain.fail(error)
-    }
-    this.#domain.nesting -= 1
-  }
-
-  /** What an error says that came out of guest code, or of ours below it: the instance is over. */
-  #endOf(thrown: unknown): ComponentEnd {
-    const error = this.#domain.over ? this.#domain.fault : thrown
-    this.#domain.fail(error)
-    return endOf(error, {
-      meter: this.#meter,
-      limits: this.#options.limits,
-      unwinds: this.#wait.unwinds,
-    })
   }
 
   /** What the last fault was, for the host; undefined while the instance lives. */
@@ -471,11 +310,8 @@ export class ComponentInstance
    * its imports: the guest ends at its next check. Also at the key of `using`.
    */
   dispose(): void {
-    this.#isDisposed = true
-    this.#state = 'over'
     this.#functions = new Map()
-    if (this.#inTurn) this.#meter.gauge.halt('aborted')
-    else this.#letGo()
+    this.#turns.letGo()
   }
 
   #letGo(): void {
