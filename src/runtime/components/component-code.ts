@@ -120,7 +120,7 @@ function waitsBy(
       if (isHeld) return 'held'
       throw new CaissonError(
         'unsupported',
-        'This engine holds no stacks (JSPI): Node 25 does, Node 24 with --experimental-wasm-jspi, and so do Deno and Chromium.',
+        'This engine holds no stacks (JSPI): Node 25 does, Node 24 with --experimental-wasm-jspi, and so do Bun, Deno and Chromium.',
       )
     case 'reexecute':
       return 'reexecute'
