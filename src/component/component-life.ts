@@ -132,7 +132,7 @@ function repeated(
 ): ImportWait {
   const guest: AnsweredGuest = {
     deliver: (given, { module, name }) => calls.deliver(given, module, name),
-    forgetAsked: () => void calls.takeAsked(),
+    takeAsked: () => calls.takeAsked(),
     advance: (ms) => clock.advance(ms),
     fuel: () => control.gauge.consumed,
   }

@@ -90,7 +90,7 @@ export class ComponentWait {
     return answer
   }
 
-  /** @param nesting frames of the host below the call @throws CaissonError `unsupported` */
+  /** @param nesting frames of the host below the call @throws GuestStop */
   suspend(at: SuspendingImport, core: readonly unknown[], nesting: number): void {
     const own = this.#core
     const isPrepared = own?.manifest.suspends.some(

@@ -4,8 +4,8 @@
  * Invariants
  * 1. It waits in calls of the host's only, with no frame of the host between them and where it was entered. Everywhere
  *    else the call ends the guest, by name.
- * 2. Code of the guest runs from `enter` or `resume` until the promise of either is settled, and at no other time.
- * 3. A guest that nobody resumes is forgotten with its stack: nothing of it runs again.
+ * 2. Code of the guest runs from `enter` or `resume` until the promise of either is settled. After `abandon` it runs to
+ *    its next check, which stops it: an engine keeps a stack, and all that it reaches, for as long as it waits.
  */
 import { CaissonError } from '../base/errors.ts'
 import type { SuspendingImport } from './core/core-manifest.ts'
@@ -14,16 +14,20 @@ import type { ImportWait, MakeAnswer } from './import-wait.ts'
 import { type CoreFunction, SUSPENDED } from './link/component-function.ts'
 import { stuckIn } from './stuck-in.ts'
 
+/** Whoever waits for a turn to be over. */
+interface Turn {
+  resolve(returned: unknown): void
+  reject(thrown: unknown): void
+}
+
 export class HeldStack implements ImportWait {
   readonly #switching: StackSwitching
   /** Imports that may wait, by what their lowered function is. */
   readonly #waiting = new Map<unknown, WebAssembly.ImportValue>()
   #isEntered = false
-  #running: Promise<unknown> | undefined
+  #turn: Turn | undefined
   #at: SuspendingImport | undefined
   #goOn: ((answer: MakeAnswer) => void) | undefined
-  /** Told when the guest waits again. */
-  #waits: (() => void) | undefined
 
   /** @throws CaissonError `unsupported` where the engine holds no stacks */
   static open(): HeldStack {
@@ -62,19 +66,27 @@ export class HeldStack implements ImportWait {
 
   /** @returns what the export returned, or `SUSPENDED` */
   enter(entry: CoreFunction, args: readonly unknown[]): Promise<unknown> {
-    this.#isEntered = true
-    this.#running = this.#switching.promising(entry)(...args)
-    return this.#outcome()
+    return this.#take(() => {
+      this.#isEntered = true
+      // What is exported may be an import, which is a function of the host's.
+      const isHosts = this.#waiting.has(entry)
+      const running = isHosts ? Promise.resolve(entry(...args)) : this.#switching.promising(entry)(...args)
+      running.then(
+        (returned) => this.#over((turn) => turn.resolve(returned)),
+        (thrown: unknown) => this.#over((turn) => turn.reject(thrown)),
+      )
+    })
   }
 
   /** @returns as `enter` @throws CaissonError `invalid_argument` */
   resume(answer: MakeAnswer): Promise<unknown> {
-    const goOn = this.#goOn
-    if (goOn === undefined) throw new CaissonError('invalid_argument', 'The component does not wait.')
-    this.#goOn = undefined
-    this.#at = undefined
-    goOn(answer)
-    return this.#outcome()
+    if (this.#goOn === undefined) throw new CaissonError('invalid_argument', 'The component does not wait.')
+    return this.#take(() => this.#answer(answer))
+  }
+
+  /** The guest has to stop by now, and is let run to where it does. */
+  abandon(): void {
+    if (this.#goOn !== undefined) this.#answer(() => undefined)
   }
 
   /** From inside of the import. @param nesting frames of the host below it @throws CaissonError `unsupported` */
@@ -84,28 +96,28 @@ export class HeldStack implements ImportWait {
     const answer = new Promise<MakeAnswer>((resolve) => {
       this.#goOn = resolve
     })
-    this.#waits?.()
+    this.#turn?.resolve(SUSPENDED)
+    this.#turn = undefined
     return answer
   }
 
-  async #outcome(): Promise<unknown> {
-    const waits = new Promise<typeof SUSPENDED>((resolve) => {
-      this.#waits = () => resolve(SUSPENDED)
-      if (this.#goOn !== undefined) resolve(SUSPENDED)
+  #take(act: () => void): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#turn = { resolve, reject }
+      act()
     })
-    let isOver = true
-    try {
-      const come = await Promise.race([this.#running, waits])
-      isOver = this.#goOn === undefined
-      return come
-    } finally {
-      this.#waits = undefined
-      if (isOver) this.#forget()
-    }
   }
 
-  #forget(): void {
+  #answer(answer: MakeAnswer): void {
+    const goOn = this.#goOn
+    this.#goOn = undefined
+    this.#at = undefined
+    goOn?.(answer)
+  }
+
+  #over(tell: (turn: Turn) => void): void {
     this.#isEntered = false
-    this.#running = undefined
+    if (this.#turn !== undefined) tell(this.#turn)
+    this.#turn = undefined
   }
 }

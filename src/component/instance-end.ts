@@ -20,11 +20,13 @@ export interface EndParts {
 export function endOf(error: unknown, { meter, limits, unwinds }: EndParts): ComponentEnd {
   const reason = meter.gauge.stopReason
   if (error instanceof GuestStop) return error.end
-  if (error instanceof RefusedCall) return failed(error.failure.code, error.message)
+  // One that was stopped meanwhile is refused because of that.
+  const isStopped = reason !== undefined && reason !== 'fault' && reason !== 'bytes'
+  if (error instanceof RefusedCall && !isStopped) return failed(error.failure.code, error.message)
   if (error instanceof GuestExit) return { status: 'exited', exitCode: error.exitCode }
   if (reason === 'aborted')
     return { status: 'failed', error: { name: 'Error', code: 'aborted', message: 'The call was aborted.' } }
-  if (reason !== undefined && reason !== 'fault' && reason !== 'bytes') return exhausted(reason, limits)
+  if (isStopped) return exhausted(reason, limits)
   if (CaissonError.is(error, 'value_too_large')) return exhausted('bytes', limits, 'bytesOut')
   if (error instanceof RangeError || unwinds) return exhausted('stack', limits)
   if (error instanceof GuestFault) return failed('trapped', error.message)
@@ -33,6 +35,7 @@ export function endOf(error: unknown, { meter, limits, unwinds }: EndParts): Com
     if (meter.memoryRefused) return exhausted('memory', limits)
     return failed('trapped', `The guest trapped: ${clipText(trap.message.replace(/\.$/, ''), 200)}.`)
   }
+  if (CaissonError.is(error, 'diverged')) return failed(error.code, error.message)
   // What the host's own code threw is the host's: nothing of it is shown.
   return failed(
     CaissonError.is(error) ? error.code : 'capability_failed',

@@ -164,11 +164,17 @@ export class InstanceTurns {
 
   /** It is over, at once or at the next check of the turn that runs; then `onLetGo` is told. */
   letGo(): void {
-    const { meter, onLetGo } = this.#parts
+    const { meter, domain, held, onLetGo } = this.#parts
     this.#letsGo = true
     this.#state = 'over'
-    if (this.#inTurn) meter.gauge.halt('aborted')
-    else onLetGo()
+    if (this.#inTurn) {
+      meter.gauge.halt('aborted')
+      return
+    }
+    onLetGo()
+    if (held?.at === undefined) return
+    domain.fail(new CaissonError('aborted', 'The component was let go of while it waited.'))
+    held.abandon()
   }
 
   /** What an error says that came out of guest code, or of ours below it: the instance is over. */

@@ -13,15 +13,19 @@
  */
 import type { Digest } from '../base/digest.ts'
 import { CaissonError } from '../base/errors.ts'
-import { parseModule } from '../wasm/binary.ts'
+import { type GlobalType, type Module, parseModule } from '../wasm/binary.ts'
 import type { MeterProfile } from '../wasm/meter-options.ts'
+import { indexSpaces } from '../wasm/module.ts'
+import { isReference } from '../wasm/value-type.ts'
 import type { ComponentAst, ParsedComponent } from './binary/component-ast.ts'
 import { readComponent } from './binary/read-component.ts'
 import { type ComponentShape, describeComponent, type ImportedFunction } from './component-shape.ts'
 import type { CoreManifest, PreparedCore, SuspendingImport } from './core/core-manifest.ts'
+import { exportsOf, importsOf } from './core/describe-core.ts'
 import { inspectBinary } from './core/inspect-binary.ts'
 import { describeCoreOptions, type PrepareCoreOptions, prepareCoreSteps } from './core/prepare-core.ts'
 import type { PreparedCache } from './core/prepared-cache.ts'
+import type { LinkedCore } from './core/reentry.ts'
 import { awaitsHttp, sendsHttp, waitsForHttp } from './http-calls.ts'
 
 /** A core module that can be instantiated, and what its host goes by. */
@@ -136,7 +140,7 @@ async function meterNew(
 ): Promise<MeteredComponent> {
   const parsed = readComponent(bytes)
   const { waits } = options
-  const at = waits === undefined ? [] : await awaitedImports(parsed, waits)
+  const at = waits === undefined ? [] : awaitedAmong(await describeComponent(parsed.root), waits)
   const total = parsed.modules.reduce((sum, module) => sum + module.length, 1)
   const { profile, maxMemoryPages } = options
   // What one throws and another catches passes through all between them, whatever these know of exceptions.
@@ -145,7 +149,7 @@ async function meterNew(
   let before = 0
   let since = monotonic()
   for (const module of parsed.modules) {
-    const suspends = at.length === 0 ? [] : importedOf(module, at)
+    const suspends = at.length === 0 ? [] : importedOf(parseModule(module).imports, at)
     if (waits !== undefined && suspends.length > 0) {
       cores.push(await waits.prepare(module, { ...how, suspends }))
       before += module.length
@@ -174,19 +178,47 @@ export async function awaitedImportsOf(
   given: Uint8Array,
   waits: WaitOptions,
 ): Promise<readonly SuspendingImport[]> {
+  return (await lookAhead(given, waits)).cores.flatMap(({ suspends }) => suspends)
+}
+
+/** A component as it would be prepared, as far as waiting has to know of it. */
+export interface LookedAt {
+  readonly root: ComponentAst
+  readonly shape: ComponentShape
+  readonly cores: readonly LinkedCore[]
+}
+
+/** @throws CaissonError as `prepareComponent` */
+export async function lookAhead(given: Uint8Array, waits: WaitOptions): Promise<LookedAt> {
   const bytes = new Uint8Array(given)
   inspectBinary(bytes, 'component')
-  const parsed = readComponent(bytes)
-  const at = await awaitedImports(parsed, waits)
-  return at.length === 0 ? at : parsed.modules.flatMap((module) => importedOf(module, at))
+  const { root, modules } = readComponent(bytes)
+  const shape = await describeComponent(root)
+  const at = awaitedAmong(shape, waits)
+  const cores = modules.map((module) => {
+    const parsed = parseModule(module)
+    return {
+      imports: importsOf(parsed),
+      exports: exportsOf(parsed),
+      suspends: at.length === 0 ? [] : importedOf(parsed.imports, at),
+      functions: parsed.functions.length,
+      sharesReferences: sharesReferences(parsed),
+    }
+  })
+  return { root, shape, cores }
+}
+
+function sharesReferences(module: Module): boolean {
+  const { globals } = indexSpaces(module)
+  const holds = (index: number): boolean => isReference((globals[index] as GlobalType).value)
+  return (
+    module.imports.some(({ desc }) => desc.kind === 'global' && isReference(desc.global.value)) ||
+    module.exports.some(({ kind, index }) => kind === 'global' && holds(index))
+  )
 }
 
 /** What of the component's imports its guests wait in, as core modules name it. */
-async function awaitedImports(
-  parsed: ParsedComponent,
-  waits: WaitOptions,
-): Promise<readonly SuspendingImport[]> {
-  const { imports } = await describeComponent(parsed.root)
+function awaitedAmong({ imports }: ComponentShape, waits: WaitOptions): readonly SuspendingImport[] {
   const isSender = waits.awaitsHttp && imports.some(sendsHttp)
   return imports
     .filter((one) => waits.isAwaited(one) || (isSender && awaitsHttp(one)))
@@ -199,8 +231,10 @@ function definesTags(bytes: Uint8Array): boolean {
 }
 
 /** Those of them that a core module imports under their own names: it calls them itself, or through a module of jumps. */
-function importedOf(bytes: Uint8Array, at: readonly SuspendingImport[]): readonly SuspendingImport[] {
-  const { imports } = parseModule(bytes)
+function importedOf(
+  imports: Module['imports'],
+  at: readonly SuspendingImport[],
+): readonly SuspendingImport[] {
   return at.filter(
     ({ module, name }) =>
       imports.some((one) => one.desc.kind === 'function' && one.module === module && one.name === name) &&

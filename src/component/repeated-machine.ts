@@ -21,7 +21,7 @@ import {
   type TurnControl,
 } from '../machine/turn.ts'
 import type { GuestWorld } from './module/guest-world.ts'
-import { RepeatedAnswers, type Settlement } from './repeated-answers.ts'
+import { askedFor, diverged, fingerprint, RepeatedAnswers, type Settlement } from './repeated-answers.ts'
 
 /** What a guest wrote. */
 interface Output {
@@ -34,8 +34,6 @@ export interface RepeatedMachineParts {
   open(answers: RepeatedAnswers, syncCalls: SyncCalls): Machine & { readonly output: Output }
   /** What the guest is given of WASI. */
   world(start: MachineStart): Pick<GuestWorld, 'directories'> | null
-  /** Whether it may have to wait. */
-  mayWait(start: MachineStart): boolean
   readonly syncCalls: SyncCalls
   readonly onDispose?: (output: Output) => void
 }
@@ -44,6 +42,8 @@ export class RepeatedMachine implements Machine {
   readonly #parts: RepeatedMachineParts
   readonly #syncCalls: RepeatedSyncCalls
   #settlements: readonly Settlement[] = []
+  /** Of the turn before. */
+  #asked: readonly string[] = []
   #start: MachineStart | undefined
   #current: ReturnType<RepeatedMachineParts['open']> | undefined
   #isTurning = false
@@ -61,7 +61,7 @@ export class RepeatedMachine implements Machine {
 
   start(start: MachineStart, control: TurnControl): Promise<Turn> {
     if (this.#start !== undefined) throw this.#refuse('started')
-    if (this.#parts.mayWait(start)) refuseRealDirectories(this.#parts.world(start))
+    refuseRealDirectories(this.#parts.world(start))
     this.#start = start
     return this.#execute(start, control)
   }
@@ -77,7 +77,7 @@ export class RepeatedMachine implements Machine {
         `No call ${wrong.id} is pending; it may have been settled before.`,
         { details: { id: wrong.id } },
       )
-    this.#settlements = [...this.#settlements, { answers, nowMs }]
+    this.#settlements = [...this.#settlements, { asked: this.#asked, answers, nowMs }]
     return this.#execute(start, control)
   }
 
@@ -116,6 +116,7 @@ export class RepeatedMachine implements Machine {
     this.#current = machine
     try {
       const turn = await machine.start(start, control)
+      this.#asked = turn.status === 'waiting' ? askedFor(turn.calls) : []
       const fuel = answers.fuelWhenGivenUp
       return turn.status === 'waiting' && fuel !== undefined
         ? { ...turn, usage: { ...turn.usage, fuel } }
@@ -135,7 +136,7 @@ export class RepeatedMachine implements Machine {
 /** The same answers in each execution, in their order. */
 class RepeatedSyncCalls implements SyncCalls {
   readonly #calls: SyncCalls
-  readonly #known: { readonly index: number; readonly value: unknown }[] = []
+  readonly #known: { readonly asked: string; readonly value: unknown }[] = []
   #next = 0
 
   constructor(calls: SyncCalls) {
@@ -149,23 +150,28 @@ class RepeatedSyncCalls implements SyncCalls {
 
   call(index: number, args: unknown, argBytes: number): unknown {
     const known = this.#known[this.#next]
+    const asked = `${index} ${fingerprint(args)}`
     this.#next += 1
     if (known === undefined) {
       const value = this.#calls.call(index, args, argBytes)
-      this.#known.push({ index, value })
+      this.#known.push({ asked, value })
       return value
     }
-    if (known.index === index) return known.value
-    return new Refusal({ code: 'diverged', message: 'The guest asks for something else than before.' })
+    if (known.asked === asked) return known.value
+    const { code, message } = diverged()
+    return new Refusal({ code, message })
   }
 }
 
-/** What is written outside of memory would be written by each execution. @throws CaissonError `unsupported` */
-function refuseRealDirectories(world: Pick<GuestWorld, 'directories'> | null): void {
+/**
+ * Of a guest that is executed again: what is written outside of memory would be written by each execution.
+ * @throws CaissonError `unsupported`
+ */
+export function refuseRealDirectories(world: Pick<GuestWorld, 'directories'> | null): void {
   const real = world?.directories.find(({ files, writable }) => files === null && writable)
   if (real === undefined) return
   throw new CaissonError(
     'unsupported',
-    `The guest is executed again where it waits, and could write into ${clipText(real.guestPath, 200)} each time: give it that directory in memory, or for reading.`,
+    `The guest is executed again where it waits, or when it is gone on with, and could write into ${clipText(real.guestPath, 200)} each time: give it that directory in memory, or for reading.`,
   )
 }

@@ -1,11 +1,9 @@
-import { CaissonError } from '../base/errors.ts'
 import { clipText } from '../base/escape-text.ts'
+import { GuestStop } from './component-outcome.ts'
 import type { SuspendingImport } from './core/core-manifest.ts'
 
 /** What ends a guest that calls, where it cannot wait, what is answered later. */
-export function stuckIn({ module, name }: SuspendingImport): CaissonError {
-  return new CaissonError(
-    'unsupported',
-    `The component called "${clipText(`${module}#${name}`, 120)}" where it cannot be suspended: inside of another call, or from a module that was not prepared for it.`,
-  )
+export function stuckIn({ module, name }: SuspendingImport): GuestStop {
+  const message = `The component called "${clipText(`${module}#${name}`, 120)}" where it cannot wait: inside of another call, or from a module that was not prepared for it. With runComponent and suspension: "reexecute" it waits everywhere.`
+  return new GuestStop({ status: 'failed', error: { name: 'Error', code: 'unsupported', message } })
 }

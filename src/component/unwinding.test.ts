@@ -92,18 +92,39 @@ const ASIDE = componentOf(
   'a',
 )
 
+/** As wit-component makes reactors: their start is called by a module that has nothing else. */
+const INITIALIZED = componentOf(
+  `(global $begun (mut i32) (i32.const 0))
+   (func (export "_initialize") (global.set $begun (i32.const 1)))
+   (func (export "run") (result i32) (i32.add (call $ask (i32.const 4)) (global.get $begun)))`,
+  '(import "a" "_initialize" (func $i)) (start $i)',
+  'a b',
+  'a',
+)
+const COERCED = componentOf(
+  '(func (export "g") (param i32) (result i32) (call $ask (local.get 0)))',
+  `(import "a" "g" (func $g (param f64) (result f64)))
+   (func (export "run") (result i32) (i32.trunc_f64_s (call $g (f64.const 2.9))))`,
+  'a b',
+  'b',
+)
+
 describe('a component of several modules', () => {
-  it('is unwound where the others only help', async () => {
-    const prepared = await prepare(ASIDE)
+  it.each([
+    ['only help', ASIDE, 13],
+    ['only call its start', INITIALIZED, 21],
+  ])('is unwound where the others %s', async (_, wat, value) => {
+    const prepared = await prepare(wat)
     expect(await unwindProblem(prepared)).toBeUndefined()
     const { instance, calls } = await open(prepared)
     expect(instance.enter('run', [], FOREVER)).toEqual({ status: 'waiting' })
     const [pending] = calls.pending
     const answer = calls.deliver([{ id: pending?.id ?? 0, ok: true, value: 20 }], '$root', 'ask')
-    expect(instance.resume(answer as () => unknown, FOREVER)).toMatchObject({
-      status: 'completed',
-      value: 13,
-    })
+    expect(instance.resume(answer as () => unknown, FOREVER)).toMatchObject({ status: 'completed', value })
+  })
+
+  it('is refused by the engine where its modules do not fit, as any other', async () => {
+    await expect(open(await prepare(COERCED))).rejects.toMatchObject({ code: 'invalid_component' })
   })
 
   it.each([
@@ -120,7 +141,7 @@ describe('a component of several modules', () => {
     const { instance, calls } = await open(prepared)
     expect(instance.enter('run', [], FOREVER)).toMatchObject({
       status: 'failed',
-      error: { code: 'unsupported' },
+      error: { code: 'unsupported', message: expect.stringMatching(/"\$root#ask".*reexecute/) },
     })
     expect(instance.state).toBe('over')
     expect(calls.takeAsked()).toHaveLength(1)

@@ -8,6 +8,8 @@ import { openTestServer } from '../../host-bindings/fetch/http-server.testkit.ts
 import { createMemoryPreparedStore } from '../../host-bindings/prepared/memory-prepared-store.ts'
 import { createMemoryRunStore } from '../../host-bindings/store/memory-run-store.ts'
 import { readSample } from '../../scripts/samples/read-sample.ts'
+import type { PendingCall } from '../../src/capability/call.ts'
+import { type AnsweredGuest, askedFor, RepeatedAnswers } from '../../src/component/repeated-answers.ts'
 import { createHostTree, createNodeFetchCapabilities } from '../../src/entry/bindings.node.ts'
 import { type Capability, capability, openRuntime } from '../../src/entry/node.ts'
 import type { OpenWasiTree } from '../../src/ports/wasi-source.ts'
@@ -65,6 +67,9 @@ describe('a component that is executed again', () => {
     const ran = await runtime.runComponent(bytes, { ...GRANTED, args: ['a\nb'], wasi: {} })
     expect(ran).toMatchObject({ status: 'completed', value: answered('a', 'b') })
     expect(asked).toEqual(['a', 'b'].map(line))
+    // It is not the code that was to be unwound.
+    const other = { ...GRANTED, args: ['a\nb'], wasi: {}, suspension: 'reexecute' } as const
+    expect((await runtime.runComponent(bytes, other)).usage.fuel).toBe(ran.usage.fuel)
     await expect(runtime.openComponent(bytes, { ...GRANTED, wasi: {} })).rejects.toMatchObject({
       code: 'unsupported',
       message: expect.stringMatching(/another of its modules calls the one that waits.*runComponent/),
@@ -176,6 +181,14 @@ describe('a component that is executed again', () => {
         code: 'unsupported',
         message: expect.stringContaining('/data'),
       })
+      // Nothing was begun under the name.
+      await using kept = await openRuntime({ store: createMemoryRunStore() })
+      const named = { args: ['print a'], suspension: 'reexecute', run: 'named' } as const
+      const wasi = { directories: { '/data': { open, writable: true } } }
+      await expect(kept.runComponent(bytes, { ...named, wasi })).rejects.toMatchObject({
+        code: 'unsupported',
+      })
+      expect(await kept.runComponent(bytes, { ...named, wasi: {} })).toMatchObject({ status: 'completed' })
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
@@ -200,6 +213,95 @@ describe('a component that is executed again', () => {
     })
     expect(ran).toMatchObject({ status: 'completed', value: expect.stringContaining('answer to /c') })
     expect(server.asked).toEqual(['GET /a', 'GET /b', 'GET /c'])
+  })
+})
+
+describe('a component that nobody says how to wait', () => {
+  const doubling = capability({
+    name: 'ask',
+    description: 'Doubles.',
+    effect: 'write',
+    invoke: async (input: unknown) => 2 * (input as { n: number }).n,
+  })
+  const run = async (wat: string) => {
+    await using runtime = await openRuntime({ capabilities: [doubling] })
+    return await runtime.runComponent(await parse(wat), { grants: ['ask'] })
+  }
+  const ASKS = '(import "$root" "ask" (func $ask (param i32) (result i32)))'
+  const LOWERED = `(import "ask" (func $ask (param "n" u32) (result u32)))
+    (core func $lowered (canon lower (func $ask)))`
+  const given = (module: string): string =>
+    `(core instance $i (instantiate ${module} (with "$root" (instance (export "ask" (func $lowered))))))`
+
+  it('waits without a memory, and where what it imports is what it exports', async () => {
+    const module = `(core module $m ${ASKS} (func (export "run") (result i32) (call $ask (i32.const 4))))`
+    const called = `(component ${LOWERED} ${module} ${given('$m')}
+      (func (export "run") (result u32) (canon lift (core func $i "run"))))`
+    expect(await run(called)).toMatchObject({ status: 'completed', value: 8 })
+    const itself = `(component ${LOWERED}
+      (func (export "run") (param "n" u32) (result u32) (canon lift (core func $lowered))))`
+    await using runtime = await openRuntime({ capabilities: [doubling] })
+    expect(await runtime.runComponent(await parse(itself), { grants: ['ask'], args: [3] })).toMatchObject({
+      status: 'completed',
+      value: 6,
+    })
+  })
+
+  it('waits in one that another one calls', async () => {
+    const inner = `(component $inner ${LOWERED}
+      (core module $m ${ASKS} (memory 1) (func (export "f") (result i32) (call $ask (i32.const 4))))
+      ${given('$m')} (func (export "f") (result u32) (canon lift (core func $i "f"))))`
+    const outer = `(component $outer (import "f" (func $f (result u32)))
+      (core func $g (canon lower (func $f)))
+      (core module $m (import "a" "f" (func $f (result i32)))
+        (func (export "run") (result i32) (i32.add (call $f) (i32.const 1))))
+      (core instance $i (instantiate $m (with "a" (instance (export "f" (func $g))))))
+      (func (export "run") (result u32) (canon lift (core func $i "run"))))`
+    const both = `(component (import "ask" (func $ask (param "n" u32) (result u32))) ${inner} ${outer}
+      (instance $b (instantiate $inner (with "ask" (func $ask))))
+      (instance $a (instantiate $outer (with "f" (func $b "f"))))
+      (export "run" (func $a "run")))`
+    expect(await run(both)).toMatchObject({ status: 'completed', value: 9 })
+  })
+
+  it('is looked at in a time, and with a memory, that its size bounds', async () => {
+    const many = Array.from({ length: 20_000 }, (_, at) => `(export "m${at}" (memory 0))`).join('')
+    const wide = `(component ${LOWERED}
+      (core module $m ${ASKS} (memory 1) ${many}
+        (func (export "run") (result i32) (call $ask (i32.const 4))))
+      (core module $n) ${'(core instance (instantiate $n))'.repeat(300)} ${given('$m')}
+      (func (export "run") (result u32) (canon lift (core func $i "run"))))`
+    expect(await run(wide)).toMatchObject({ status: 'completed', value: 8 })
+  })
+})
+
+describe('answers that are given again', () => {
+  const guestThatAsks = (calls: readonly PendingCall[]): AnsweredGuest => ({
+    deliver: (answers) => () => answers[0],
+    takeAsked: () => calls,
+    advance: () => undefined,
+    fuel: () => 7,
+  })
+  const call = (args: unknown, capability = 'ask'): PendingCall => ({
+    id: 1,
+    capability,
+    args,
+    bytes: 1,
+    askedAtMs: 0,
+  })
+
+  it('are for the calls that they were given for, and for no others', () => {
+    const settlements = [
+      { asked: askedFor([call(3)]), answers: [{ id: 1, ok: true, value: 4 }], nowMs: 0 },
+    ] as const
+    const at = { module: '$root', name: 'ask' }
+    expect(new RepeatedAnswers(settlements).suspend(at, guestThatAsks([call(3)]))()).toMatchObject({
+      value: 4,
+    })
+    for (const asked of [[call(4)], [call(3, 'other')], [], [call(3), call(3)]])
+      expect(() => new RepeatedAnswers(settlements).suspend(at, guestThatAsks(asked))).toThrow(
+        expect.objectContaining({ code: 'diverged' }),
+      )
   })
 })
 

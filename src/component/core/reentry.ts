@@ -9,8 +9,14 @@
  * 2. What cannot be counted, calls through a table that it has in common with another module, or through references that
  *    it could have given away, is found when they are linked (`isHidden`).
  */
-import type { CoreManifest } from './core-manifest.ts'
+import type { CoreExport, CoreImport, CoreManifest, CoreSignature } from './core-manifest.ts'
 import { carriesReferences, typesOf } from './module-crossings.ts'
+
+/** What has to be known of a module that is linked. */
+export interface LinkedCore extends Pick<CoreManifest, 'imports' | 'exports' | 'suspends' | 'functions'> {
+  /** Whether it has a global for references in common with others. Left out, its globals are there to be looked at. */
+  readonly sharesReferences?: boolean
+}
 
 type AnyFunction = (...args: readonly unknown[]) => unknown
 type Given = Readonly<Record<string, Readonly<Record<string, unknown>>>>
@@ -20,7 +26,7 @@ const ALLOCATOR = /^cabi_/
 
 /** A function, or a global, of the module that is unwound. */
 interface Counted {
-  readonly name: string
+  readonly signature: CoreSignature | undefined
   /** What others are given in its place; itself where it cannot be counted. */
   readonly given: unknown
   readonly isHidden: boolean
@@ -55,43 +61,47 @@ export class Reentry {
   }
 
   /** Before a module is linked. @returns what it is given */
-  link(manifest: CoreManifest, given: Given): Given {
-    const isOwn = manifest.suspends.length > 0
-    if (
-      isOwn &&
-      manifest.imports.some((wanted) => carriesReferences(wanted, given[wanted.module]?.[wanted.name]))
-    )
-      this.#isHidden = true
+  link(core: LinkedCore, given: Given): Given {
+    const isOwn = core.suspends.length > 0
+    // One without code can call it in its start only, where nothing waits, unless it puts it into a table.
+    const isIdle = core.functions === 0 && !core.imports.some(({ kind }) => kind === 'table')
+    if (isOwn && core.sharesReferences === true) this.#isHidden = true
     const all: Record<string, Record<string, unknown>> = Object.create(null)
-    for (const [module, items] of Object.entries(given)) {
-      const own: Record<string, unknown> = Object.create(null)
-      for (const [name, item] of Object.entries(items)) own[name] = this.#passed(item, isOwn)
-      all[module] = own
+    for (const wanted of core.imports) {
+      const { module, name } = wanted
+      const item = given[module]?.[name]
+      if (item === undefined) continue
+      if (isOwn && carriesReferences(wanted, item)) this.#isHidden = true
+      if (item instanceof WebAssembly.Table) this.#share(item, isOwn)
+      all[module] ??= Object.create(null) as Record<string, unknown>
+      ;(all[module] as Record<string, unknown>)[name] = isOwn ? item : this.#passed(wanted, item, isIdle)
     }
     return all
   }
 
   /** After it was linked. */
-  made(manifest: CoreManifest, exports: Readonly<Record<string, unknown>>): void {
-    const isOwn = manifest.suspends.length > 0
-    for (const { name, kind, signature } of manifest.exports) {
-      const item = exports[name]
-      if (item instanceof WebAssembly.Table) this.#share(item, isOwn)
-      if (!isOwn || (kind !== 'function' && kind !== 'global')) continue
-      // A vector cannot pass through the function that counts.
-      const isHidden =
-        carriesReferences({ ...(signature && { signature }) }, item) || typesOf(signature).includes('v128')
-      const given = kind === 'global' || isHidden ? item : this.#count(item as AnyFunction)
-      this.#counted.set(item, { name, given, isHidden })
+  made({ exports: made, suspends }: LinkedCore, exports: Readonly<Record<string, unknown>>): void {
+    const isOwn = suspends.length > 0
+    for (const { name, kind, signature } of made) {
+      if (kind === 'table') this.#share(exports[name] as WebAssembly.Table, isOwn)
+      if (isOwn && (kind === 'function' || kind === 'global')) this.#keep(kind, signature, exports[name])
     }
   }
 
-  #passed(item: unknown, isOwn: boolean): unknown {
-    if (item instanceof WebAssembly.Table) this.#share(item, isOwn)
-    const known = isOwn ? undefined : this.#counted.get(item)
-    if (known === undefined) return item
+  #keep(kind: CoreExport['kind'], signature: CoreSignature | undefined, item: unknown): void {
+    // A vector cannot pass through the function that counts.
+    const isHidden =
+      carriesReferences({ ...(signature && { signature }) }, item) || typesOf(signature).includes('v128')
+    const given = kind === 'global' || isHidden ? item : this.#count(item as AnyFunction)
+    this.#counted.set(item, { signature, given, isHidden })
+  }
+
+  #passed({ name, kind, signature }: CoreImport, item: unknown, isIdle: boolean): unknown {
+    const known = this.#counted.get(item)
+    // What does not fit is for the engine to refuse.
+    if (known === undefined || !isSame(known.signature, signature)) return item
     if (known.isHidden) this.#isHidden = true
-    if (typeof item === 'function' && !ALLOCATOR.test(known.name)) this.#names.add(known.name)
+    if (kind === 'function' && !isIdle && !ALLOCATOR.test(name)) this.#names.add(name)
     return known.given
   }
 
@@ -111,4 +121,8 @@ export class Reentry {
       }
     }
   }
+}
+
+function isSame(one: CoreSignature | undefined, other: CoreSignature | undefined): boolean {
+  return one?.params.join() === other?.params.join() && one?.results.join() === other?.results.join()
 }

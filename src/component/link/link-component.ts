@@ -51,6 +51,8 @@ export interface LinkHost {
   runDestructor(act: () => void): void
   /** Told of each component instance, and of each resource type, in the order in which they come to life. */
   handlesMade?(handles: HandleTable): void
+  /** Told where a function of a component in it is called by another one. */
+  nested?(): void
   resourceMade?(resource: LiveResource): void
 }
 
@@ -215,7 +217,9 @@ class ComponentLinker {
       case 'lower': {
         const target = scope.get('func', canon.function)
         const options = linkOptions(canon.options, scope, state)
-        scope.add('core func', lowerFunction(target, state, options, this.#hostFunctions.has(target)))
+        const isOfHost = this.#hostFunctions.has(target)
+        if (!isOfHost) this.#host.nested?.()
+        scope.add('core func', lowerFunction(target, state, options, isOfHost))
         return
       }
       default:

@@ -255,7 +255,7 @@ export class ModuleGuest {
           const [own] = given
           return own && ((): number => calls.deliver(own, args))
         },
-        forgetAsked: () => void calls.takeAsked(),
+        takeAsked: () => calls.takeAsked(),
         advance: (ms) => clock.advance(ms),
         fuel: () => core.fuelUsed,
       },

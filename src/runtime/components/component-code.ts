@@ -15,11 +15,12 @@ import { loadPrebuilt, suspendedAt } from '../../component/prebuilt.ts'
 import type { PrebuiltComponent } from '../../component/prebuilt-manifest.ts'
 import {
   awaitedImportsOf,
+  lookAhead,
   type PreparedComponent,
   prepareComponent,
   type WaitOptions,
 } from '../../component/prepare-component.ts'
-import { unwindProblem } from '../../component/unwinding.ts'
+import { framesBetween, unwindProblem } from '../../component/unwinding.ts'
 import { waitOptions } from '../../component/wait-options.ts'
 import type { Limits } from '../../machine/limits.ts'
 import type { ModuleTools } from '../../ports/module-tools.ts'
@@ -41,7 +42,7 @@ export interface ComponentCodeParts {
 }
 
 export interface ComponentCode {
-  /** What a capture can be restored on. */
+  /** What a capture can be restored on, unless it is said with what was prepared. */
   readonly engine: string
   readonly modules: ModuleTools | undefined
   readonly schemas: (capability: string) => CapabilitySchemas
@@ -51,6 +52,7 @@ export interface ComponentCode {
 
 /** A component, and how it waits where it was not prepared to leave its stack. */
 export interface WaitingComponent {
+  readonly engine: string
   readonly prepared: PreparedComponent
   readonly waitsBy: 'held' | 'reexecute' | undefined
 }
@@ -89,44 +91,94 @@ export async function componentCode(
   const isSmall = !(source instanceof Uint8Array) || source.length <= MOST_SUSPENDABLE
   const unwinds = suspension === 'asyncify' || (suspension === 'auto' && isSmall)
   const waits = unwinds ? waitsOf(capabilities, modules, options) : undefined
-  const code =
+  const codeOf = async (how: WaitOptions | undefined): Promise<NamedCode> =>
     given === undefined
       ? codeOfBuilt(source as PrebuiltComponent)
-      : await codeOfBytes(parts, given, waits, options, kept)
+      : codeOfBytes(parts, given, how, options, kept)
+  const code = await codeOf(waits)
+  const { engine } = code
   return {
-    engine: code.engine,
+    engine,
     modules,
     schemas: (capability) => schemasOf(parts.table.find(capability)),
     prepare: async ({ memoryBytes }) => {
+      if (suspension === 'auto') {
+        const unwound =
+          given && waits && (await unwoundCode(code, given, waits, capabilities, kept, memoryBytes))
+        return unwound ?? otherwise(await codeOf(undefined), capabilities, memoryBytes)
+      }
       const prepared = await code.prepare(memoryBytes)
+      if (suspension !== 'asyncify') return { engine, prepared, waitsBy: waitsBy(suspension) }
       const why = given === undefined ? NOT_BUILT_FOR_IT : waits === undefined ? NO_TOOL : undefined
       const problem = waitProblem(prepared, capabilities, why) ?? (await unwindProblem(prepared))
-      return { prepared, waitsBy: waitsBy(problem, suspension) }
+      if (problem === undefined) return { engine, prepared, waitsBy: undefined }
+      throw new CaissonError(problem.code, `${problem.message} ${OTHER_WAYS}`, { details: problem.details })
     },
   }
 }
 
-/** @param problem why it cannot leave its stack @throws CaissonError `unsupported` */
-function waitsBy(
-  problem: CaissonError | undefined,
-  suspension: Suspension | 'auto',
-): WaitingComponent['waitsBy'] {
-  const isHeld = stackSwitching() !== undefined
-  switch (suspension) {
-    case 'asyncify':
-      if (problem === undefined) return undefined
-      throw new CaissonError(problem.code, `${problem.message} ${OTHER_WAYS}`, { details: problem.details })
-    case 'jspi':
-      if (isHeld) return 'held'
-      throw new CaissonError(
-        'unsupported',
-        'This engine holds no stacks (JSPI): Node 25 does, Node 24 with --experimental-wasm-jspi, and so do Bun, Deno and Chromium.',
-      )
-    case 'reexecute':
-      return 'reexecute'
-    case 'auto':
-      return problem === undefined ? undefined : isHeld ? 'held' : 'reexecute'
+/** Undefined where it cannot leave its stack wherever it waits. */
+async function unwoundCode(
+  code: NamedCode,
+  given: ComponentBytes,
+  waits: WaitOptions,
+  capabilities: readonly GuestCapability[],
+  kept: PreparedComponents,
+  memoryBytes: number,
+): Promise<WaitingComponent | undefined> {
+  const { engine } = code
+  const key = `${given.digest}\n${waits.key}`
+  if (kept.fits(key) === false) return undefined
+  try {
+    // Before minutes are spent on what cannot be used.
+    const fits = kept.fits(key) ?? (await canBeUnwound(given.copy(), waits, capabilities))
+    kept.setFits(key, fits)
+    return fits ? { engine, prepared: await code.prepare(memoryBytes), waitsBy: undefined } : undefined
+  } catch (error) {
+    // Whatever else is wrong with it is wrong with it otherwise, too.
+    if (!CaissonError.is(error) || !UNFIT.has(error.code)) throw error
+    kept.setFits(key, false)
+    return undefined
   }
+}
+
+async function canBeUnwound(
+  bytes: Uint8Array,
+  waits: WaitOptions,
+  capabilities: readonly GuestCapability[],
+): Promise<boolean> {
+  const { root, shape, cores } = await lookAhead(bytes, waits)
+  const component = { shape, cores: cores.map((manifest) => ({ manifest })) }
+  if (waitProblem(component, capabilities) !== undefined) return false
+  if (!cores.some(({ suspends }) => suspends.length > 0)) return true
+  const { problem, isNested } = await framesBetween(root, cores)
+  return problem === undefined && !isNested
+}
+
+/** What making a module suspendable is refused with. */
+const UNFIT: ReadonlySet<string> = new Set(['unsupported', 'unsupported_feature', 'invalid_module'])
+
+async function otherwise(
+  { engine, prepare }: NamedCode,
+  capabilities: readonly GuestCapability[],
+  memoryBytes: number,
+): Promise<WaitingComponent> {
+  const prepared = await prepare(memoryBytes)
+  if (waitProblem(prepared, capabilities) === undefined) return { engine, prepared, waitsBy: undefined }
+  if (stackSwitching() === undefined) return { engine, prepared, waitsBy: 'reexecute' }
+  const manifests = prepared.cores.map(({ manifest }) => manifest)
+  const { isNested } = await framesBetween(prepared.parsed.root, manifests)
+  return { engine, prepared, waitsBy: isNested ? 'reexecute' : 'held' }
+}
+
+/** @throws CaissonError `unsupported` */
+function waitsBy(suspension: 'jspi' | 'reexecute'): 'held' | 'reexecute' {
+  if (suspension === 'reexecute') return suspension
+  if (stackSwitching() !== undefined) return 'held'
+  throw new CaissonError(
+    'unsupported',
+    'This engine holds no stacks (JSPI): Node 25 does, Node 24 with --experimental-wasm-jspi, and so do Bun, Deno and Chromium.',
+  )
 }
 
 interface NamedCode {

@@ -11,7 +11,7 @@ import { isCommand } from '../../component/component-result.ts'
 import type { ExportedFunction } from '../../component/component-shape.ts'
 import { checkProgramSize } from '../../component/module/module-program.ts'
 import type { PreparedComponent } from '../../component/prepare-component.ts'
-import { RepeatedMachine } from '../../component/repeated-machine.ts'
+import { RepeatedMachine, refuseRealDirectories } from '../../component/repeated-machine.ts'
 import type { MachineStart } from '../../machine/turn.ts'
 import { neutralPageTools } from '../../snapshot/neutral-page-tools.ts'
 import { PageTree } from '../../snapshot/page-tree.ts'
@@ -29,7 +29,7 @@ import { limitsOf, machineStart } from '../machine-start.ts'
 import type { RepeatOptions } from '../options.ts'
 import { grantedWorld } from '../wasi/granted-world.ts'
 import { checkResumeComponent, checkRunComponent } from './check-component-options.ts'
-import { type ComponentCodeParts, componentCode } from './component-code.ts'
+import { type ComponentCodeParts, componentCode, type WaitingComponent } from './component-code.ts'
 import type { ResumeComponentOptions, RunComponentOptions } from './component-options.ts'
 import type { KeptComponents } from './prepared-components.ts'
 
@@ -41,9 +41,8 @@ type Preparing = Pick<
   'grants' | 'limits' | 'signal' | 'cache' | 'onProgress' | 'wasi' | 'collect' | 'suspension'
 >
 
-interface WantedComponent {
+interface WantedComponent extends Pick<WaitingComponent, 'prepared' | 'waitsBy'> {
   readonly guest: GuestCode
-  readonly prepared: PreparedComponent
 }
 
 export class ComponentRuns {
@@ -63,8 +62,12 @@ export class ComponentRuns {
     checkBytes(wasm)
     // Before the component is looked at, which takes time.
     machineStart('', startOptions(options), [], this.#parts.bounds, this.#parts.platform)
-    const { guest, prepared } = await this.#component(wasm, options)
-    return this.#runs.run(guest, this.#start(prepared, options), options, place)
+    const { guest, prepared, waitsBy } = await this.#component(wasm, options)
+    const start = this.#start(prepared, options)
+    // Also one whose stack is held, where it is kept: it goes on by its record.
+    if (waitsBy === 'reexecute' || (waitsBy === 'held' && options.run !== undefined))
+      refuseRealDirectories(parseComponentProgram(start.program).world)
+    return this.#runs.run(guest, start, options, place)
   }
 
   /** What its machine is started with, but for what it may call. @throws CaissonError as `run` */
@@ -92,7 +95,9 @@ export class ComponentRuns {
       ...options,
       wasi: { ...(directories && { directories }) },
     })
-    return this.#runs.resume(run, guest, own, place)
+    return this.#runs.resume(run, guest, own, place).catch((error: unknown) => {
+      throw CaissonError.is(error, 'engine_mismatch') ? ofAnotherWay(error) : error
+    })
   }
 
   /** Takes a kept run of the same component again. */
@@ -132,12 +137,12 @@ export class ComponentRuns {
     const { capabilities } = gateFor({ ...(grants && { grants }) }, 'draft', ASK_NOBODY)
     const how = { suspension: 'auto', ...options } as const
     const code = await componentCode(this.#parts, wasm, capabilities, how, this.#kept)
-    const { prepared, waitsBy } = await code
+    const { engine, prepared, waitsBy } = await code
       .prepare(limitsOf(options.limits, bounds))
       .catch((error: unknown) => {
         throw code.modules?.asyncify === undefined ? error : ofTheComponent(error)
       })
-    const { engine, modules, schemas } = code
+    const { modules, schemas } = code
     const guest: GuestCode = {
       engine,
       basePages: () => PageTree.empty,
@@ -157,13 +162,12 @@ export class ComponentRuns {
         return new RepeatedMachine({
           open: (answers, calls) => new ComponentMachine({ ...machine, syncCalls: calls, waitsBy: answers }),
           world: ({ program }) => parseComponentProgram(program).world,
-          mayWait: () => true,
           syncCalls,
           onDispose,
         })
       },
     }
-    return { guest, prepared }
+    return { guest, prepared, waitsBy }
   }
 }
 
@@ -180,6 +184,13 @@ function startOptions({
     ...(seed !== undefined && { seed }),
     ...(nowMs !== undefined && { nowMs }),
   }
+}
+
+/** What makes engines of components differ is said. */
+function ofAnotherWay({ code, message, details }: CaissonError): CaissonError {
+  const why =
+    'It was begun with another component, with other grants that it waits for, or with another `suspension`.'
+  return new CaissonError(code, `${message} ${why}`, { details })
 }
 
 /** What cannot wait although there is what makes others wait is refused for itself. */

@@ -25,12 +25,25 @@ export interface KeptComponents {
 }
 
 const MOST = 8
+const MOST_LOOKED_AT = 1_000
 /** The engine's own code takes several times as much. The one used last is kept, whatever its size. */
 const MOST_BYTES: number = 128 * 1024 * 1024
 
 export class PreparedComponents {
   /** The one used last stands last. */
   #kept: readonly KeptComponent[] = []
+
+  readonly #fits = new Map<string, boolean>()
+
+  /** Whether a component can be made to wait so; undefined where nobody has looked. */
+  fits(key: string): boolean | undefined {
+    return this.#fits.get(key)
+  }
+
+  setFits(key: string, fits: boolean): void {
+    if (this.#fits.size >= MOST_LOOKED_AT) this.#fits.clear()
+    this.#fits.set(key, fits)
+  }
 
   /** Whether something was prepared from these bytes. */
   knows(digest: string): boolean {

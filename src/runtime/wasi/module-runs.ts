@@ -9,7 +9,7 @@ import type { ModuleCode } from '../../component/module/module-code.ts'
 import { ModuleMachine } from '../../component/module/module-machine.ts'
 import { awaitedOf } from '../../component/module/module-problems.ts'
 import { parseModuleProgram } from '../../component/module/module-program.ts'
-import { RepeatedMachine } from '../../component/repeated-machine.ts'
+import { RepeatedMachine, refuseRealDirectories } from '../../component/repeated-machine.ts'
 import type { MachineStart } from '../../machine/turn.ts'
 import type { ModuleTools } from '../../ports/module-tools.ts'
 import { neutralPageTools } from '../../snapshot/neutral-page-tools.ts'
@@ -21,6 +21,7 @@ import {
   type GuestRunsParts,
   type KeptPlace,
 } from '../guest-runs.ts'
+import { ASK_NOBODY } from '../kept-approvals.ts'
 import { limitsOf } from '../machine-start.ts'
 import type { RepeatOptions } from '../options.ts'
 import { DEFAULT_DOMAIN } from '../run-owner.ts'
@@ -40,7 +41,13 @@ export interface ModuleRunsParts extends GuestRunsParts {
   readonly profile: 'v8' | 'portable'
 }
 
-type Preparing = Pick<RunModuleOptions, 'directories' | 'domain' | 'limits'> & PrepareModuleOptions
+type Preparing = Pick<RunModuleOptions, 'directories' | 'domain' | 'grants' | 'limits'> & PrepareModuleOptions
+
+interface WantedModule {
+  readonly guest: GuestCode
+  /** Whether it is executed again where it waits: it cannot be suspended there. */
+  readonly repeats: boolean
+}
 
 export class ModuleRuns {
   readonly #parts: ModuleRunsParts
@@ -81,7 +88,9 @@ export class ModuleRuns {
     checkRunModule(options)
     checkModule(module)
     const draft = this.#start(options)
-    return ofModule(await this.#runs.run(await this.#guest(module, options), draft, options, place))
+    const { guest, repeats } = await this.#guest(module, options)
+    if (repeats) refuseRealDirectories(parseModuleProgram(draft.program))
+    return ofModule(await this.#runs.run(guest, draft, options, place))
   }
 
   /** What its machine is started with, but for what it may call. @throws CaissonError as `run` */
@@ -96,7 +105,7 @@ export class ModuleRuns {
 
   /** Names what executes it. */
   async engine(module: Uint8Array, options: RunModuleOptions): Promise<string> {
-    return (await this.#guest(module, options)).engine
+    return (await this.#guest(module, options)).guest.engine
   }
 
   /** Goes on with a kept run of the same module. */
@@ -116,7 +125,8 @@ export class ModuleRuns {
       ...own
     } = options
     checkResumeOptions(own)
-    return ofModule(await this.#runs.resume(run, await this.#guest(module, options), own, place))
+    const { guest } = await this.#guest(module, options)
+    return ofModule(await this.#runs.resume(run, guest, own, place))
   }
 
   /** Takes a kept run of the same module again. */
@@ -126,15 +136,22 @@ export class ModuleRuns {
     { suspendable, ...options }: RepeatOptions & Pick<RunModuleOptions, 'suspendable'>,
     place?: KeptPlace,
   ): Promise<ModuleOutcome> {
-    const code = await this.#guest(module, { ...options, ...(suspendable !== undefined && { suspendable }) })
-    return ofModule(await this.#runs.repeat(run, code, options, place))
+    const { guest } = await this.#guest(module, {
+      ...options,
+      ...(suspendable !== undefined && { suspendable }),
+    })
+    return ofModule(await this.#runs.repeat(run, guest, options, place))
   }
 
-  async #guest(module: Uint8Array | PreparedModule, options: Preparing): Promise<GuestCode> {
+  async #guest(module: Uint8Array | PreparedModule, options: Preparing): Promise<WantedModule> {
     const { memoryBytes } = limitsOf(options.limits, this.#parts.bounds)
     const { images, ...code }: ModuleCode = await this.#preparation.code(module, memoryBytes, options)
     const { clock, pageTools = neutralPageTools } = this.#parts.platform
-    return {
+    const { manifest } = code.core
+    const { grants } = options
+    const { capabilities } = this.#parts.gateFor({ ...(grants && { grants }) }, 'draft', ASK_NOBODY)
+    const repeats = manifest.suspends.length === 0 && awaitedOf(manifest, capabilities).length > 0
+    const guest: GuestCode = {
       engine: code.engine,
       basePages: code.basePages,
       tellsOutput: true,
@@ -148,17 +165,16 @@ export class ModuleRuns {
           monotonic: clock.monotonic,
           tools: pageTools,
         }
-        const { suspends } = code.core.manifest
-        if (suspends.length > 0) return new ModuleMachine({ ...machine, onDispose })
+        if (!repeats) return new ModuleMachine({ ...machine, onDispose })
         return new RepeatedMachine({
           open: (answers, calls) => new ModuleMachine({ ...machine, syncCalls: calls, answers }),
           world: ({ program }) => parseModuleProgram(program),
-          mayWait: ({ capabilities }) => awaitedOf(code.core.manifest, capabilities).length > 0,
           syncCalls,
           onDispose,
         })
       },
     }
+    return { guest, repeats }
   }
 }
 
