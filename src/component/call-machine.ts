@@ -7,6 +7,8 @@
  * 2. What it leaves when it is given up in the middle is no instance for other calls.
  */
 import { CaissonError } from '../base/errors.ts'
+import { clipText } from '../base/escape-text.ts'
+import type { GuestFailure } from '../capability/call.ts'
 import type {
   Answer,
   Machine,
@@ -126,7 +128,7 @@ export class CallMachine implements Machine {
   #complete(came: TurnOutcome): Turn {
     const { calls, instance } = this.#parts
     // It is over here, and waits all the same: it will be executed again.
-    const end = instance.fault instanceof GivenUp ? WAITING : came
+    const end = instance.fault instanceof GivenUp ? WAITING : explained(came, calls.lastFailure)
     const asked = end.status === 'waiting' ? calls.takeAsked() : []
     if (end.status === 'waiting') this.#state = 'waiting'
     else {
@@ -149,6 +151,16 @@ export class CallMachine implements Machine {
     return this.#state === 'turning'
       ? new CaissonError('busy', 'The component is inside of a turn.')
       : new CaissonError('isolate_destroyed', `The call cannot take a turn: it is ${this.#state}.`)
+  }
+}
+
+/** A guest that was told of a failure, and made nothing of it, traps: what it was told says more than that. */
+function explained(end: TurnOutcome, failure: GuestFailure | undefined): TurnOutcome {
+  if (end.status !== 'failed' || end.error.code !== 'trapped' || failure === undefined) return end
+  const told = `${clipText(failure.code, 100)}: ${clipText(failure.message, 500)}`
+  return {
+    ...end,
+    error: { ...end.error, message: `${end.error.message} Before, a call of it failed: ${told}` },
   }
 }
 

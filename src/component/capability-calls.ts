@@ -67,6 +67,7 @@ export class CapabilityCalls implements ComponentImports {
   /** Of the import that waits. */
   #pending: PendingCall | undefined
   readonly #requests = new CapabilityRequests()
+  #lastFailure: GuestFailure | undefined
   #asked: readonly PendingCall[] = []
   #bytesIn = 0
   #bytesOut = 0
@@ -94,6 +95,11 @@ export class CapabilityCalls implements ComponentImports {
     return [...this.#requests.pending, ...(this.#pending === undefined ? [] : [this.#pending])]
   }
 
+  /** What the guest was told last of a call that failed, since the call of an export began. */
+  get lastFailure(): GuestFailure | undefined {
+    return this.#lastFailure
+  }
+
   /** Whether an import is answered later. */
   isAwaited(wanted: Pick<ImportedFunction, 'interface' | 'name'>): boolean {
     return this.#places.isAwaited(wanted)
@@ -109,6 +115,7 @@ export class CapabilityCalls implements ComponentImports {
   begin(bytesIn = 0): void {
     this.#bytesIn = bytesIn
     this.#bytesOut = 0
+    this.#lastFailure = undefined
   }
 
   /** @throws CaissonError `unsupported` while requests are under way, with `details.passes`: it is none for ever */
@@ -147,6 +154,7 @@ export class CapabilityCalls implements ComponentImports {
     const succeed = this.#success(type, output)
     const writeFailure = failureWriter(type)
     const fail = (failure: GuestFailure): unknown => {
+      this.#lastFailure = failure
       if (writeFailure !== undefined) return writeFailure(failure)
       throw new RefusedCall(failure)
     }

@@ -35,3 +35,12 @@ export interface PrebuiltComponent {
   /** What `manifest.digest` has to be, where it is known from elsewhere. */
   readonly digest?: string
 }
+
+/** What is said of what is neither bytes nor that. */
+export const NO_SOURCE =
+  'A component is given as its bytes (Uint8Array), or as what was built of it ({ manifest, read }).'
+
+export function isPrebuilt(source: unknown): source is PrebuiltComponent {
+  const { manifest, read } = (source ?? {}) as Partial<PrebuiltComponent>
+  return typeof manifest === 'object' && manifest !== null && typeof read === 'function'
+}

@@ -45,7 +45,12 @@ export async function buildComponent(
   if (waits !== undefined) {
     checkWaits({ shape, cores }, waits)
     const problem = await unwindProblem({ parsed, cores })
-    if (problem !== undefined) throw problem
+    if (problem !== undefined)
+      throw new CaissonError(
+        problem.code,
+        `${problem.message} Built without, runComponent executes it again where it waits, and openComponent holds its stack (suspension: "jspi").`,
+        { details: problem.details },
+      )
   }
   const files = new Map<string, Uint8Array>()
   const listed = cores.map(({ wasm, manifest }, index) => {

@@ -185,12 +185,19 @@ export function checkRunOptions(options: RunOptions): void {
       },
     )
   }
-  const option =
-    options.atEnd === 'suspend'
-      ? 'atEnd'
-      : (['stopAtCall', 'scope'] as const).find((name) => options[name] !== undefined)
-  if (option === undefined) return
-  throw new CaissonError(
+  if (options.atEnd === 'suspend') throw ofKeptRuns('atEnd')
+  checkOfKeptRuns(options)
+}
+
+/** That nothing is wanted that is of kept runs, of one without a name. @throws CaissonError as `checkRunOptions` */
+export function checkOfKeptRuns(options: Pick<RunOptions, 'run' | 'stopAtCall' | 'scope'>): void {
+  if (options.run !== undefined) return
+  const option = (['stopAtCall', 'scope'] as const).find((name) => options[name] !== undefined)
+  if (option !== undefined) throw ofKeptRuns(option)
+}
+
+function ofKeptRuns(option: string): CaissonError {
+  return new CaissonError(
     'invalid_argument',
     `Option ${option} is of kept runs: give this one a name (option run).`,
     { details: { option } },

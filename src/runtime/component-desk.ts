@@ -3,7 +3,7 @@
  */
 import { CaissonError } from '../base/errors.ts'
 import type { OpenComponent } from '../component/open-component.ts'
-import type { PrebuiltComponent } from '../component/prebuilt-manifest.ts'
+import { isPrebuilt, NO_SOURCE, type PrebuiltComponent } from '../component/prebuilt-manifest.ts'
 import type { ComponentOpenerParts, openComponent } from './components/component-opener.ts'
 import type { OpenComponentOptions } from './components/component-options.ts'
 import type { ComponentRuns, ComponentRunsParts } from './components/component-runs.ts'
@@ -26,12 +26,8 @@ export class ComponentDesk {
 
   /** See `Runtime.openComponent`. */
   async open(source: Uint8Array | PrebuiltComponent, options: OpenComponentOptions): Promise<OpenComponent> {
-    if (!(source instanceof Uint8Array) && !isPrebuilt(source)) {
-      throw new CaissonError(
-        'invalid_argument',
-        'A component is given as its bytes (Uint8Array), or as what was built of it ({ manifest, read }).',
-      )
-    }
+    if (!(source instanceof Uint8Array) && !isPrebuilt(source))
+      throw new CaissonError('invalid_argument', NO_SOURCE)
     limitsOf(options.limits, this.#parts.bounds)
     this.#checkOpen()
     this.#open ??= (await import('./components/component-opener.ts')).openComponent
@@ -57,9 +53,4 @@ export class ComponentDesk {
     delete this.#kept.prepared
     this.#closed = true
   }
-}
-
-function isPrebuilt(source: unknown): source is PrebuiltComponent {
-  const { manifest, read } = (source ?? {}) as Partial<PrebuiltComponent>
-  return typeof manifest === 'object' && manifest !== null && typeof read === 'function'
 }

@@ -331,16 +331,19 @@ class PooledRuntime implements Runtime {
     return this.#components.open(source, options)
   }
 
-  async runComponent(wasm: Uint8Array, options: RunComponentOptions = {}): Promise<RunComponentOutcome> {
-    return (await this.#components.runs()).run(wasm, options)
+  async runComponent(
+    source: Uint8Array | PrebuiltComponent,
+    options: RunComponentOptions = {},
+  ): Promise<RunComponentOutcome> {
+    return (await this.#components.runs()).run(source, options)
   }
 
   async resumeComponent(
     run: string,
-    wasm: Uint8Array,
+    source: Uint8Array | PrebuiltComponent,
     options: ResumeComponentOptions = {},
   ): Promise<RunComponentOutcome> {
-    return (await this.#components.runs()).resume(run, wasm, options)
+    return (await this.#components.runs()).resume(run, source, options)
   }
 
   async runModule(

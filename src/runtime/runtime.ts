@@ -164,14 +164,17 @@ export interface Runtime {
    * Kept under a name (`run`), it is gone on with by `resumeComponent`.
    * @throws CaissonError as `openComponent` and `run`
    */
-  runComponent(wasm: Uint8Array, options?: RunComponentOptions): Promise<RunComponentOutcome>
+  runComponent(
+    source: Uint8Array | PrebuiltComponent,
+    options?: RunComponentOptions,
+  ): Promise<RunComponentOutcome>
   /**
    * Goes on with a kept run of a component, as `resume` does with one of a program. It has to be the same component.
    * @throws CaissonError as `resume` and `runComponent`
    */
   resumeComponent(
     run: string,
-    wasm: Uint8Array,
+    source: Uint8Array | PrebuiltComponent,
     options?: ResumeComponentOptions,
   ): Promise<RunComponentOutcome>
   /**

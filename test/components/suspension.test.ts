@@ -1,5 +1,6 @@
 /** Guests that wait without leaving their stack: executed again from their beginning, with what they were answered. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from '@bytecodealliance/jco-transpile/wasm-tools'
@@ -73,6 +74,46 @@ describe('a component that is executed again', () => {
     await expect(runtime.openComponent(bytes, { ...GRANTED, wasi: {} })).rejects.toMatchObject({
       code: 'unsupported',
       message: expect.stringMatching(/another of its modules calls the one that waits.*runComponent/),
+    })
+  })
+
+  it('may be one that was built before, from its files', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'caisson-suspension-'))
+    try {
+      writeFileSync(join(folder, 'tool.wasm'), await readSample('tool-js'))
+      const cli = join(import.meta.dirname, '../../dist/src/cli/main.js')
+      const build = ['build', join(folder, 'tool.wasm'), '--out', join(folder, 'tool')]
+      execFileSync(process.execPath, [cli, ...build])
+      const read = async (file: string): Promise<Uint8Array> =>
+        new Uint8Array(readFileSync(join(folder, 'tool', file)))
+      const manifest = JSON.parse(readFileSync(join(folder, 'tool/component.json'), 'utf8'))
+      const asked: unknown[] = []
+      const store = createMemoryRunStore()
+      await using runtime = await openRuntime({ capabilities: [asking(asked)], store })
+      const options = { grants: ['hostCall'], args: ['a\nb'], wasi: {}, run: 'kept', stopAtCall: 2 } as const
+      expect(await runtime.runComponent({ manifest, read }, options)).toMatchObject({ status: 'suspended' })
+      // What executes it is the same.
+      const bytes = await readSample('tool-js')
+      expect(await runtime.resumeComponent('kept', bytes, { grants: ['hostCall'] })).toMatchObject({
+        status: 'completed',
+        value: answered('a', 'b'),
+      })
+      expect(asked).toEqual(['a', 'b'].map(line))
+      const refused = () =>
+        execFileSync(process.execPath, [cli, ...build, '--suspend', 'hostCall'], { stdio: 'pipe' })
+      expect(refused).toThrow(/runComponent\s+executes\s+it\s+again/)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+
+  it('says what it was told before it trapped', async () => {
+    const refusing = { ...asking(), invoke: () => Promise.reject(new Error('no')) }
+    await using runtime = await openRuntime({ capabilities: [refusing] })
+    const ran = await runtime.runComponent(await parse(UNTOLD), { grants: ['hostCall'] })
+    expect(ran).toMatchObject({
+      status: 'failed',
+      error: { code: 'trapped', message: expect.stringMatching(/^The guest trapped.*capability_failed: /) },
     })
   })
 
@@ -372,6 +413,17 @@ describe('a module that was not made suspendable', () => {
     }
   })
 })
+
+/** Traps where its call failed. */
+const UNTOLD = `
+(component
+  (import "host-call" (func $call (result (result))))
+  (core func $lowered (canon lower (func $call)))
+  (core module $m
+    (import "host" "call" (func $call (result i32)))
+    (func (export "run") (result i32) (if (call $call) (then unreachable)) (i32.const 0)))
+  (core instance $i (instantiate $m (with "host" (instance (export "call" (func $lowered))))))
+  (func (export "run") (result u32) (canon lift (core func $i "run"))))`
 
 /** Looks, then three times: asks for the double, and looks again. */
 const TWO_ASKERS = `

@@ -119,7 +119,7 @@ async function nothing({ given, path }: CheckpointPlace, hasLedger: boolean, cwd
   if (hasLedger) {
     const run = await onlyRun(ledgerOf(given), cwd)
     return usage(
-      `There is no file "${shown}": the process ended before it was written, or it was moved.`,
+      `There is no file "${shown}": what was run could not be captured where it waited, its process ended before, or the file was moved.`,
       `The ledger has the run: caisson resume ${run} --store ${shellQuote(ledgerOf(given))}`,
     )
   }

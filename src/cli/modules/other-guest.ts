@@ -46,7 +46,7 @@ export function otherGuest(error: unknown, guest: GivenGuest): CliError | undefi
   }
   return refused(
     `${clipText(wasm, 200)} is not the ${kind} that this run was started from: ${error.message}`,
-    `${nameIt(described)} If it is the same, go on with the version of caisson that started the run.`,
+    `${nameIt(described)} If it is the same, another version of caisson started the run, or one with the package binaryen where there is none here, or the other way round: go on there, or take it from its start here, with all answers that are recorded: --reexecute.`,
   )
 }
 

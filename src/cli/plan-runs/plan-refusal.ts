@@ -37,9 +37,14 @@ export function planRefusalOf(error: unknown, where: PlanWhere): unknown {
 /** What programs are refused with, too, in the words of runs of plans. */
 function worded(refusal: unknown, error: CaissonError, where: PlanWhere): unknown {
   if (!(refusal instanceof CliError)) return refusal
-  const { exit, code, hint = hintFor(error, where) } = refusal
+  const { exit, code } = refusal
+  const hint = OTHER_ENGINE.has(code) ? ELSEWHERE : (refusal.hint ?? hintFor(error, where))
   return new CliError({ exit, code, message: messageFor(error), ...(hint && { hint }), cause: error })
 }
+
+const OTHER_ENGINE: ReadonlySet<string> = new Set(['engine_mismatch', 'engine_unavailable'])
+const ELSEWHERE =
+  'What executes a node of it is another one here: go on with the version of caisson that began it, and with the package binaryen where that was there, or without it where it was not.'
 
 /** What the library calls its options, and how they are given on the command line. */
 const API_WORDS: readonly (readonly [api: string, words: string])[] = [

@@ -13,6 +13,7 @@ import {
   trueOrFalse,
   wholeFrom,
 } from '../../base/option-checks.ts'
+import { checkOfKeptRuns } from '../check-options.ts'
 import { isTime } from '../sound-clock.ts'
 import type {
   ComponentDirectoryGrant,
@@ -39,7 +40,10 @@ const OPEN: OptionChecks<OpenComponentOptions> = {
   from: [(value) => value instanceof Uint8Array, 'a Uint8Array'],
   onProgress: aFunction,
   cache: anObject,
-  suspension: oneOf('asyncify', 'jspi'),
+  suspension: [
+    (value) => value === 'asyncify' || value === 'jspi',
+    '"asyncify" or "jspi" (`runComponent` has "reexecute", too)',
+  ],
 }
 
 const RUN: OptionChecks<RunComponentOptions> = {
@@ -96,6 +100,7 @@ export function checkOpenComponent(options: OpenComponentOptions): void {
 /** @throws CaissonError `invalid_argument` */
 export function checkRunComponent(options: RunComponentOptions): void {
   checkOptions(options, RUN)
+  checkOfKeptRuns(options)
   checkWasi(options.wasi)
 }
 

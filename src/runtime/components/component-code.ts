@@ -68,7 +68,7 @@ const NO_TOOL =
 const NOT_BUILT_FOR_IT =
   'It was built without: `caisson build --suspend NAME`, with the name of each. A capability with `sync` needs no waiting.'
 const OTHER_WAYS =
-  '`suspension: "jspi"` (where the engine has it) and `runComponent` let every component wait.'
+  'It waits with `suspension: "jspi"`, where the engine has that; `runComponent` finds a way by itself where `suspension` is left out.'
 
 const PAGE = 65_536
 
@@ -164,7 +164,8 @@ async function otherwise(
   memoryBytes: number,
 ): Promise<WaitingComponent> {
   const prepared = await prepare(memoryBytes)
-  if (waitProblem(prepared, capabilities) === undefined) return { engine, prepared, waitsBy: undefined }
+  const problem = waitProblem(prepared, capabilities) ?? (await unwindProblem(prepared))
+  if (problem === undefined) return { engine, prepared, waitsBy: undefined }
   if (stackSwitching() === undefined) return { engine, prepared, waitsBy: 'reexecute' }
   const manifests = prepared.cores.map(({ manifest }) => manifest)
   const { isNested } = await framesBetween(prepared.parsed.root, manifests)
@@ -177,7 +178,7 @@ function waitsBy(suspension: 'jspi' | 'reexecute'): 'held' | 'reexecute' {
   if (stackSwitching() !== undefined) return 'held'
   throw new CaissonError(
     'unsupported',
-    'This engine holds no stacks (JSPI): Node 25 does, Node 24 with --experimental-wasm-jspi, and so do Bun, Deno and Chromium.',
+    'This engine holds no stacks (JSPI): Node 25 does, Node 24 with --experimental-wasm-jspi, and so do Bun, Deno and Chromium. `runComponent` finds another way by itself where `suspension` is left out.',
   )
 }
 

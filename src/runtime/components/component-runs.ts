@@ -10,6 +10,7 @@ import { type ComponentProgram, parseComponentProgram } from '../../component/co
 import { isCommand } from '../../component/component-result.ts'
 import type { ExportedFunction } from '../../component/component-shape.ts'
 import { checkProgramSize } from '../../component/module/module-program.ts'
+import { isPrebuilt, NO_SOURCE, type PrebuiltComponent } from '../../component/prebuilt-manifest.ts'
 import type { PreparedComponent } from '../../component/prepare-component.ts'
 import { RepeatedMachine, refuseRealDirectories } from '../../component/repeated-machine.ts'
 import type { MachineStart } from '../../machine/turn.ts'
@@ -32,6 +33,9 @@ import { checkResumeComponent, checkRunComponent } from './check-component-optio
 import { type ComponentCodeParts, componentCode, type WaitingComponent } from './component-code.ts'
 import type { ResumeComponentOptions, RunComponentOptions } from './component-options.ts'
 import type { KeptComponents } from './prepared-components.ts'
+
+/** Its bytes, or what was built of it. */
+export type ComponentSource = Uint8Array | PrebuiltComponent
 
 /** What the runtime lends. */
 export interface ComponentRunsParts extends GuestRunsParts, ComponentCodeParts {}
@@ -57,12 +61,12 @@ export class ComponentRuns {
     this.#runs = new GuestRuns(parts)
   }
 
-  async run(wasm: Uint8Array, options: RunComponentOptions, place?: KeptPlace): Promise<GuestOutcome> {
+  async run(source: ComponentSource, options: RunComponentOptions, place?: KeptPlace): Promise<GuestOutcome> {
     checkRunComponent(options)
-    checkBytes(wasm)
+    checkSource(source)
     // Before the component is looked at, which takes time.
     machineStart('', startOptions(options), [], this.#parts.bounds, this.#parts.platform)
-    const { guest, prepared, waitsBy } = await this.#component(wasm, options)
+    const { guest, prepared, waitsBy } = await this.#component(source, options)
     const start = this.#start(prepared, options)
     // Also one whose stack is held, where it is kept: it goes on by its record.
     if (waitsBy === 'reexecute' || (waitsBy === 'held' && options.run !== undefined))
@@ -71,27 +75,27 @@ export class ComponentRuns {
   }
 
   /** What its machine is started with, but for what it may call. @throws CaissonError as `run` */
-  async start(wasm: Uint8Array, options: RunComponentOptions): Promise<MachineStart> {
-    return this.#start((await this.#component(wasm, options)).prepared, options)
+  async start(source: ComponentSource, options: RunComponentOptions): Promise<MachineStart> {
+    return this.#start((await this.#component(source, options)).prepared, options)
   }
 
   /** Names what executes it. */
-  async engine(wasm: Uint8Array, options: RunComponentOptions): Promise<string> {
-    return (await this.#component(wasm, options)).guest.engine
+  async engine(source: ComponentSource, options: RunComponentOptions): Promise<string> {
+    return (await this.#component(source, options)).guest.engine
   }
 
   /** Goes on with a kept run of the same component. */
   async resume(
     run: string,
-    wasm: Uint8Array,
+    source: ComponentSource,
     options: ResumeComponentOptions,
     place?: KeptPlace,
   ): Promise<GuestOutcome> {
     checkResumeComponent(options)
-    checkBytes(wasm)
+    checkSource(source)
     const { onProgress: _, cache: _cache, suspension: _suspension, directories, ...own } = options
     checkResumeOptions(own)
-    const { guest } = await this.#component(wasm, {
+    const { guest } = await this.#component(source, {
       ...options,
       wasi: { ...(directories && { directories }) },
     })
@@ -103,11 +107,11 @@ export class ComponentRuns {
   /** Takes a kept run of the same component again. */
   async repeat(
     run: string,
-    wasm: Uint8Array,
+    source: ComponentSource,
     options: RepeatOptions,
     place?: KeptPlace,
   ): Promise<GuestOutcome> {
-    const { guest } = await this.#component(wasm, options)
+    const { guest } = await this.#component(source, options)
     return this.#runs.repeat(run, guest, options, place)
   }
 
@@ -130,18 +134,14 @@ export class ComponentRuns {
     return { ...start, fileName: name, program }
   }
 
-  async #component(wasm: Uint8Array, options: Preparing): Promise<WantedComponent> {
+  async #component(source: ComponentSource, options: Preparing): Promise<WantedComponent> {
     const { platform, bounds, gateFor } = this.#parts
     const { grants, wasi, collect = false } = options
     // Of the capabilities alone: what it waits for is a part of what it is.
     const { capabilities } = gateFor({ ...(grants && { grants }) }, 'draft', ASK_NOBODY)
     const how = { suspension: 'auto', ...options } as const
-    const code = await componentCode(this.#parts, wasm, capabilities, how, this.#kept)
-    const { engine, prepared, waitsBy } = await code
-      .prepare(limitsOf(options.limits, bounds))
-      .catch((error: unknown) => {
-        throw code.modules?.asyncify === undefined ? error : ofTheComponent(error)
-      })
+    const code = await componentCode(this.#parts, source, capabilities, how, this.#kept)
+    const { engine, prepared, waitsBy } = await code.prepare(limitsOf(options.limits, bounds))
     const { modules, schemas } = code
     const guest: GuestCode = {
       engine,
@@ -193,12 +193,6 @@ function ofAnotherWay({ code, message, details }: CaissonError): CaissonError {
   return new CaissonError(code, `${message} ${why}`, { details })
 }
 
-/** What cannot wait although there is what makes others wait is refused for itself. */
-function ofTheComponent(error: unknown): unknown {
-  if (!CaissonError.is(error, 'unsupported') || error.details.imports === undefined) return error
-  return new CaissonError('unsupported_feature', error.message, { details: error.details, cause: error })
-}
-
 /** A function `run`, or what runs a command. */
 function defaultExport(exports: readonly ExportedFunction[]): string {
   const names = exports.map(({ name }) => name)
@@ -206,7 +200,7 @@ function defaultExport(exports: readonly ExportedFunction[]): string {
 }
 
 /** @throws CaissonError `invalid_argument` */
-function checkBytes(wasm: unknown): void {
-  if (wasm instanceof Uint8Array) return
-  throw new CaissonError('invalid_argument', 'A component that is run is given as its bytes (Uint8Array).')
+function checkSource(source: unknown): void {
+  if (source instanceof Uint8Array || isPrebuilt(source)) return
+  throw new CaissonError('invalid_argument', NO_SOURCE)
 }

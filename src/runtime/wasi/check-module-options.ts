@@ -1,4 +1,5 @@
 /** The options of modules, checked before any resource is taken. */
+
 import {
   aFunction,
   anAbortSignal,
@@ -12,6 +13,7 @@ import {
   wholeFrom,
 } from '../../base/option-checks.ts'
 import { areModuleCalls } from '../../component/module/module-call.ts'
+import { checkOfKeptRuns } from '../check-options.ts'
 import type { PrepareModuleOptions, ResumeModuleOptions, RunModuleOptions } from './module-options.ts'
 
 const LONGEST_NAME = 1_000
@@ -57,6 +59,7 @@ const RUN: OptionChecks<RunModuleOptions> = {
 /** @throws CaissonError `invalid_argument` */
 export function checkRunModule(options: RunModuleOptions): void {
   checkOptions(options, RUN)
+  checkOfKeptRuns(options)
 }
 
 /** @throws CaissonError `invalid_argument` */
