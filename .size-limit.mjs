@@ -82,21 +82,21 @@ const checks = [
     name: 'browser: components, with the first one',
     path: 'dist/src/runtime/components/component-opener.js',
     gzip: true,
-    limit: '97 kB',
+    limit: '106 kB',
   },
   // What runs them to their ends, and keeps them, shares most of itself with the code above.
   {
     name: 'browser: code, with components that are run and kept',
     path: code,
     gzip: true,
-    limit: '272 kB',
+    limit: '277 kB',
     modifyEsbuildConfig: withComponents,
   },
   {
     name: 'browser: WASI modules, with the first one',
     path: ['dist/src/runtime/wasi/module-runs.js', 'dist/host-bindings/wasi/wasi-source.js'],
     gzip: true,
-    limit: '131 kB',
+    limit: '134 kB',
   },
   {
     name: 'browser: YAML, when a plan is first read from text',

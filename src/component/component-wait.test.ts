@@ -113,7 +113,7 @@ describe('a component that waits', () => {
   it('takes no other call, and no destructor, until it is answered', async () => {
     const opened = await open()
     const { instance } = opened
-    run(opened, 'a')
+    void run(opened, 'a')
     expect(instance.state).toBe('busy')
     expect(() => instance.checkCall('totals', [])).toThrow(expect.objectContaining({ code: 'busy' }))
     expect(() => instance.enter('totals', [], FOREVER)).toThrow(expect.objectContaining({ code: 'busy' }))
@@ -129,7 +129,7 @@ describe('a component that waits', () => {
     expect(() => instance.resume(() => undefined, FOREVER)).toThrow(
       expect.objectContaining({ code: 'invalid_argument' }),
     )
-    run(opened, 'a')
+    void run(opened, 'a')
     const [id = 0] = calls.pending.map((one) => one.id)
     for (const answers of [
       [{ id: id + 1, ok: true, value: 'x' }] as const,
@@ -150,7 +150,7 @@ describe('a component that waits', () => {
 
   it('takes no answer after its end', async () => {
     const opened = await open()
-    run(opened, 'a')
+    void run(opened, 'a')
     opened.instance[DISPOSE]()
     expect(opened.instance.state).toBe('over')
     expect(() => answer(opened, 'said')).toThrow(expect.objectContaining({ code: 'isolate_destroyed' }))
@@ -159,7 +159,7 @@ describe('a component that waits', () => {
 
   it('is not put into the place of one that waits where the record says that it does not', async () => {
     const first = await open()
-    run(first, 'a')
+    void run(first, 'a')
     const { memoryBytes, changes, state } = captureOf(first)
     for (const changed of [
       { ...state, call: null },

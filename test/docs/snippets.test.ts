@@ -50,6 +50,7 @@ describe('the snippets of the documented pages', () => {
       ['docs/components.md', 'no-run because the files of a component of yours are needed'],
       ['docs/components.md', "no-run because a worker's bundler makes modules of these imports"],
       ['docs/components.md', 'no-run because the bytes of a component of yours are needed'],
+      ['docs/components.md', 'no-run because it is a component'],
       ['docs/conformance.md', 'no-run because they take a checkout of the suite, and minutes'],
       ['docs/modules-wasi.md', 'no-run because the 31 MB of an interpreter are needed'],
     ])

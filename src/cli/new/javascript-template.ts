@@ -5,7 +5,10 @@ export const JAVASCRIPT_TEMPLATE: ComponentTemplate = {
   language: 'JavaScript',
   packages: { 'componentize-qjs': '0.4.5' },
   source: 'component.js',
-  sourceText: `/** A \`result\` is a return, or a throw of its error. Functions that the world imports are globals. */
+  sourceText: `/**
+ * A \`result\` is a return, or a throw of its error. Functions that the world imports are globals; those of interfaces are
+ * imported: \`import { lookup } from 'caisson:capabilities/prices'\`. None is awaited.
+ */
 export function run(input) {
   return 'Hello, ' + input
 }
