@@ -16,6 +16,8 @@ import { openRuntime } from '../../src/entry/node.ts'
 const here = new URL('.', import.meta.url)
 let miniflare: Miniflare
 let manifest: PrebuiltManifest
+/** Of the same, built without. */
+let plain: PrebuiltManifest
 
 const waits = waitOptions(['hostCall'], BINARYEN_VERSION, async (core, how) =>
   prepareCore(core, { ...how, asyncify: await loadBinaryenAsyncify() }),
@@ -37,11 +39,17 @@ beforeAll(async () => {
     external: ['./*.wasm'],
     conditions: ['workerd'],
   })
-  const [tool, types] = await Promise.all([built('tool-c', { waits }), built('types-c')])
+  const [tool, types, without] = await Promise.all([
+    built('tool-c', { waits }),
+    built('types-c'),
+    built('tool-c'),
+  ])
   manifest = JSON.parse(JSON.stringify(tool.manifest)) as PrebuiltManifest
+  plain = JSON.parse(JSON.stringify(without.manifest)) as PrebuiltManifest
   const modules = {
     'engine.wasm': readFileSync(new URL('../../engines/current/v8.wasm', here)),
     ...Object.fromEntries(tool.files),
+    ...Object.fromEntries([...without.files].map(([file, bytes]) => [file.replace('core', 'plain'), bytes])),
     'other.wasm': types.files.get('core-0.wasm') as Uint8Array,
   }
   miniflare = new Miniflare({
@@ -100,6 +108,15 @@ describe('a component in workerd', () => {
     const here = { status, fuel: usage.fuel, digest: component.stateDigest() }
     expect(here.status).toBe('completed')
     expect(await callInWorkerd({ from })).toEqual(here)
+  })
+
+  it('waits there where it was not built to: executed again, or with its stack held', async () => {
+    const run = (waits: string): Promise<unknown> => callInWorkerd({ manifest: plain, given: 'plain', waits })
+    const again = await run('reexecute')
+    const value = ['a', 'b', 'c'].map((text) => `said {"line":"${text}"}`).join('\n')
+    expect(again).toMatchObject({ status: 'completed', value, usage: { calls: 3 } })
+    expect(await run('jspi')).toEqual(again)
+    expect(await run('somehow')).toEqual(again)
   })
 
   it('is refused with modules of another build, bytes of others, and a manifest that was changed', async () => {
