@@ -9,6 +9,7 @@ import { readSample } from '../../scripts/samples/read-sample.ts'
 import { capability, type Limits, openRuntime } from '../../src/entry/node.ts'
 import { ROOT } from '../docs/documented-pages.ts'
 import type { Calls, OpenedInPage } from './component-page/main.ts'
+import { toldRun } from './component-page/told-run.ts'
 import { bundlePage, launchChromium } from './open-page.ts'
 import { type PageServer, servePage } from './page-server.ts'
 
@@ -116,17 +117,7 @@ describe('a component whose stack is held where it waits', () => {
   ): Promise<unknown> => {
     await using runtime = await openRuntime({ capabilities: [hostCall] })
     const options = { grants: ['hostCall'], args, limits, wasi: {}, suspension: 'reexecute' } as const
-    const { status, value, error, limit, usage } = (await runtime.runComponent(
-      await readSample(name),
-      options,
-    )) as {
-      readonly status: string
-      readonly value?: unknown
-      readonly error?: { readonly code?: string }
-      readonly limit?: string
-      readonly usage: { readonly fuel: number; readonly calls: number }
-    }
-    return { status, value, code: error?.code, limit, fuel: usage.fuel, calls: usage.calls }
+    return toldRun(await runtime.runComponent(await readSample(name), options))
   }
   const held = (name: string, args: readonly unknown[], limits: Partial<Limits>): Promise<unknown> =>
     page.evaluate(([n, a, l]) => window.runHeld(`/bytes/${n}.wasm`, a, l), [name, args, limits] as const)

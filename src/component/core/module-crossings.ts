@@ -64,19 +64,26 @@ export class ModuleCrossings {
       const items = linked[wanted.module] as WebAssembly.ModuleImports
       if (value === undefined) continue
       items[wanted.name] =
-        suspendable && !isHosts && typeof value === 'function' ? this.#counted(value as AnyFunction) : value
+        suspendable && !isHosts && typeof value === 'function'
+          ? countedCall(value as AnyFunction, this.#count)
+          : value
     }
     return linked
   }
 
-  #counted(call: AnyFunction): AnyFunction {
-    return (...args) => {
-      this.#open += 1
-      try {
-        return call(...args)
-      } finally {
-        this.#open -= 1
-      }
+  readonly #count = (by: 1 | -1): void => {
+    this.#open += by
+  }
+}
+
+/** A function whose calls are told as they begin and end. */
+export function countedCall(call: AnyFunction, count: (by: 1 | -1) => void): AnyFunction {
+  return (...args) => {
+    count(1)
+    try {
+      return call(...args)
+    } finally {
+      count(-1)
     }
   }
 }

@@ -10,7 +10,7 @@
  *    it could have given away, is found when they are linked (`isHidden`).
  */
 import type { CoreExport, CoreImport, CoreManifest, CoreSignature } from './core-manifest.ts'
-import { carriesReferences, typesOf } from './module-crossings.ts'
+import { carriesReferences, countedCall, typesOf } from './module-crossings.ts'
 
 /** What has to be known of a module that is linked. */
 export interface LinkedCore extends Pick<CoreManifest, 'imports' | 'exports' | 'suspends' | 'functions'> {
@@ -92,7 +92,7 @@ export class Reentry {
     // A vector cannot pass through the function that counts.
     const isHidden =
       carriesReferences({ ...(signature && { signature }) }, item) || typesOf(signature).includes('v128')
-    const given = kind === 'global' || isHidden ? item : this.#count(item as AnyFunction)
+    const given = kind === 'global' || isHidden ? item : countedCall(item as AnyFunction, this.#count)
     this.#counted.set(item, { signature, given, isHidden })
   }
 
@@ -111,15 +111,8 @@ export class Reentry {
     else if (known.isOwn !== isOwn) this.#isHidden = true
   }
 
-  #count(call: AnyFunction): AnyFunction {
-    return (...args) => {
-      this.#open += 1
-      try {
-        return call(...args)
-      } finally {
-        this.#open -= 1
-      }
-    }
+  readonly #count = (by: 1 | -1): void => {
+    this.#open += by
   }
 }
 

@@ -1,5 +1,6 @@
 /** Opens a component that was built before, from files beside the page, as docs/components.md shows. */
 import { capability, type Limits, openRuntime, type PrebuiltManifest } from 'caisson'
+import { type ToldRun, toldRun } from './told-run.ts'
 
 export interface OpenedInPage {
   readonly outcomes: readonly unknown[]
@@ -16,20 +17,10 @@ declare global {
     /** The same, of the bytes of a component: metered in the page. */
     callBytes(url: string, calls: Calls): Promise<OpenedInPage>
     /** Runs a component whose `host-call` is answered later: "NAME(ARGUMENTS)". Its stack is held meanwhile. */
-    runHeld(url: string, args: readonly unknown[], limits: Partial<Limits>): Promise<RanHeld>
+    runHeld(url: string, args: readonly unknown[], limits: Partial<Limits>): Promise<ToldRun>
     /** Opens one, and does what only one that was opened can do. */
     holdComponent(url: string): Promise<readonly unknown[]>
   }
-}
-
-/** An outcome, but for what differs from time to time. */
-export interface RanHeld {
-  readonly status: string
-  readonly value: unknown
-  readonly code: unknown
-  readonly limit: unknown
-  readonly fuel: number
-  readonly calls: number
 }
 
 const interfaces = { $root: { hostCall: (name: string, json: string) => `${name}(${json})` } }
@@ -75,15 +66,7 @@ window.runHeld = async (url, args, limits) => {
   const runtime = await openRuntime({ capabilities: [hostCall] })
   try {
     const options = { grants: ['hostCall'], args, limits, wasi: {}, suspension: 'jspi' } as const
-    const ran = (await runtime.runComponent(await fetched(url), options)) as {
-      readonly status: string
-      readonly value?: unknown
-      readonly error?: { readonly code?: string }
-      readonly limit?: string
-      readonly usage: { readonly fuel: number; readonly calls: number }
-    }
-    const { status, value, error, limit, usage } = ran
-    return { status, value, code: error?.code, limit, fuel: usage.fuel, calls: usage.calls }
+    return toldRun(await runtime.runComponent(await fetched(url), options))
   } finally {
     await runtime.close()
   }
