@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readSample } from '../../scripts/samples/read-sample.ts'
-import { capability, type Limits, openRuntime } from '../../src/entry/node.ts'
+import { type Limits, openRuntime } from '../../src/entry/node.ts'
 import { ROOT } from '../docs/documented-pages.ts'
 import type { Calls, OpenedInPage } from './component-page/main.ts'
-import { toldRun } from './component-page/told-run.ts'
+import { HOST_CALL, toldRun } from './component-page/told-run.ts'
 import { bundlePage, launchChromium } from './open-page.ts'
 import { type PageServer, servePage } from './page-server.ts'
 
@@ -115,7 +115,7 @@ describe('a component whose stack is held where it waits', () => {
     args: readonly unknown[],
     limits: Partial<Limits>,
   ): Promise<unknown> => {
-    await using runtime = await openRuntime({ capabilities: [hostCall] })
+    await using runtime = await openRuntime({ capabilities: [HOST_CALL] })
     const options = { grants: ['hostCall'], args, limits, wasi: {}, suspension: 'reexecute' } as const
     return toldRun(await runtime.runComponent(await readSample(name), options))
   }
@@ -158,14 +158,4 @@ describe('a component whose stack is held where it waits', () => {
     expect(done).toEqual([['suspended', 'busy', 'busy', 'unsupported'], 'completed', [1, 37], 'aborted'])
     expect(problems).toEqual([])
   })
-})
-
-const hostCall = capability({
-  name: 'hostCall',
-  description: 'Answers later.',
-  effect: 'write',
-  invoke: async (input: unknown) => {
-    const { name, arguments: json } = input as { name: string; arguments: string }
-    return `${name}(${json})`
-  },
 })

@@ -1,3 +1,12 @@
+/**
+ * A component as it is wanted: named by all that its guests can observe, and prepared once its limits are known.
+ *
+ * Invariants
+ * 1. Its engine id names its bytes, and, of one that is unwound where it waits, those places and the tool that unwinds it.
+ * 2. What cannot wait where it has to, in the way that is wanted, is refused by name before anything of it runs.
+ * 3. What is prepared are the bytes that its digest was taken of: a copy of them, or, where they were prepared before, none
+ *    is needed.
+ */
 import { CaissonError } from '../../base/errors.ts'
 import type { GuestCapability } from '../../capability/call.ts'
 import type { Capability } from '../../capability/capability.ts'

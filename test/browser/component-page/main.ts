@@ -1,6 +1,6 @@
 /** Opens a component that was built before, from files beside the page, as docs/components.md shows. */
-import { capability, type Limits, openRuntime, type PrebuiltManifest } from 'caisson'
-import { type ToldRun, toldRun } from './told-run.ts'
+import { type Limits, openRuntime, type PrebuiltManifest } from 'caisson'
+import { HOST_CALL, type ToldRun, toldRun } from './told-run.ts'
 
 export interface OpenedInPage {
   readonly outcomes: readonly unknown[]
@@ -51,19 +51,8 @@ window.callComponent = async (folder, calls) => {
 }
 window.callBytes = async (url, calls) => callAll(await fetched(url), calls)
 
-const hostCall = capability({
-  name: 'hostCall',
-  description: 'Answers later.',
-  effect: 'write',
-  invoke: async (input: unknown) => {
-    const { name, arguments: json } = input as { name: string; arguments: string }
-    await new Promise((resolve) => setTimeout(resolve, 1))
-    return `${name}(${json})`
-  },
-})
-
 window.runHeld = async (url, args, limits) => {
-  const runtime = await openRuntime({ capabilities: [hostCall] })
+  const runtime = await openRuntime({ capabilities: [HOST_CALL] })
   try {
     const options = { grants: ['hostCall'], args, limits, wasi: {}, suspension: 'jspi' } as const
     return toldRun(await runtime.runComponent(await fetched(url), options))
@@ -73,7 +62,7 @@ window.runHeld = async (url, args, limits) => {
 }
 
 window.holdComponent = async (url) => {
-  const runtime = await openRuntime({ capabilities: [hostCall] })
+  const runtime = await openRuntime({ capabilities: [HOST_CALL] })
   const bytes = await fetched(url)
   const codeOf = (promise: Promise<unknown>): Promise<unknown> =>
     promise.then(

@@ -1,3 +1,17 @@
+/** What the page and the test beside it both have: what a component calls, and how its end is told. */
+
+/** Answers later. */
+export const HOST_CALL = {
+  name: 'hostCall',
+  description: 'Answers later.',
+  effect: 'write',
+  invoke: async (input: unknown): Promise<string> => {
+    const { name, arguments: json } = input as { name: string; arguments: string }
+    await new Promise((resolve) => setTimeout(resolve, 1))
+    return `${name}(${json})`
+  },
+} as const
+
 /** An outcome of a component, but for what differs from time to time. */
 export interface ToldRun {
   readonly status: string
